@@ -120,12 +120,7 @@ final class Bench {
         return environment;
     }
 
-    /**
-     * A server that is ready for load, and the data that is sent to it. Owns both.
-     *
-     * @param batch how many inferences a request has
-     * @param server the server's name for itself; empty where it does not tell
-     */
+    /** A server ready for load, and its data. Owns both. {@code batch} is the inferences of a request. */
     record OpenTarget(Target target, DataSet data, long batch, Optional<String> server) implements AutoCloseable {
         /** Connects to {@code endpoint}, asks for the model's description, and gets the data ready. */
         static OpenTarget open(BenchCommand flags, EmbeddedModels embedded, TargetServer endpoint) {

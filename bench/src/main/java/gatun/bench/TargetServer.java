@@ -9,20 +9,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * A server and a way to it.
- *
- * @param url the server; empty for this process
- * @param transport the transport of its requests
- */
+/** A server, and the transport of its requests. An empty {@code url} is this process. */
 record TargetServer(String url, LoadTransport transport) {
     static final String DEFAULT_URL = "http://localhost:8000";
 
-    /**
-     * All targets of the flags: every transport over every address that has it.
-     *
-     * @throws IllegalArgumentException when an address or a transport is wrong, or no address has a transport
-     */
+    /** Every transport over every address that has it. Throws {@link IllegalArgumentException} for wrong flags. */
     static List<TargetServer> of(TargetFlags flags) {
         List<String> urls = flags.urls.isEmpty() && flags.embedded.isEmpty() ? List.of(DEFAULT_URL) : flags.urls;
         Set<String> used = new LinkedHashSet<>();

@@ -139,11 +139,7 @@ public final class ArrayTensors {
         return texts;
     }
 
-    /**
-     * The tensor of {@code spec} over {@code bytes}.
-     *
-     * @throws IllegalArgumentException when the size is not the tensor's
-     */
+    /** The tensor over {@code bytes}. Throws {@link IllegalArgumentException} when their size is not the tensor's. */
     static Tensor checked(TensorSpec spec, MemorySegment bytes) {
         long expected = spec.shape().byteSize(spec.datatype());
         String what = "tensor '" + spec.name() + "' " + spec.datatype() + " " + spec.shape();

@@ -45,18 +45,13 @@ final class ExclusiveUse {
         return state.get() == State.CLOSED;
     }
 
-    /** Gives up the call that {@code caller} makes, which ends soon. */
+    /** Cancels the call of thread {@code caller}, which ends soon. */
     void cancel(Thread caller) {
         cancelled = caller;
         caller.interrupt();
     }
 
-    /**
-     * Checks that no call has begun.
-     *
-     * @param use the method that is not possible otherwise, of the tensor called {@code name}
-     * @throws IllegalStateException while a call runs, or when the tensors are closed
-     */
+    /** Throws {@link IllegalStateException} while a call runs or after close, which forbid {@code use}. */
     void requireIdle(String use, String name) {
         State now = state.get();
         if (now != State.IDLE) {

@@ -5,10 +5,7 @@ import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 import java.util.function.Consumer;
 
-/**
- * Inferences whose tensors lie in one region. A server that does not know the region any more, because it was started
- * anew, is told of it once more. Used by one thread at a time.
- */
+/** Inferences whose tensors lie in one region, which a restarted server is told of again. Not thread-safe. */
 final class RegionInference {
     private final GatunClient client;
     private final String model;
@@ -17,11 +14,7 @@ final class RegionInference {
     private final TensorSlot[] outputs;
     private final Consumer<InferRequest.Builder> more;
 
-    /**
-     * Inferences of {@code model}.
-     *
-     * @param more is added to each request
-     */
+    /** Inferences of {@code model}. {@code more} is added to each request. */
     RegionInference(
             GatunClient client,
             String model,

@@ -12,8 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that a server is told of under a name that nothing else has. Owns the memory; {@link #release} gives it back.
- * For one thread at a time, but for {@link #unregister} and {@link #forget} at the end of the process.
+ * Memory that a server knows under a unique name. Owns the memory, and frees it in {@link #release}. For one thread at
+ * a time, but for {@link #unregister} and {@link #forget} at the end of the process.
  */
 final class RegisteredRegion {
     private final GatunClient client;
@@ -48,7 +48,7 @@ final class RegisteredRegion {
         return memory.device();
     }
 
-    /** Tells the server of it, for the first time. */
+    /** Registers it for the first time. */
     void register() {
         OpenRegions.add(this);
         try {
@@ -59,7 +59,7 @@ final class RegisteredRegion {
         }
     }
 
-    /** Tells a server of it that does not know it any more. */
+    /** Registers it with a server that was restarted. */
     void registerAgain() {
         memory.register(client.regions(), name);
     }
@@ -70,7 +70,7 @@ final class RegisteredRegion {
         return text != null && text.contains("Unable to find") && text.contains(name);
     }
 
-    /** Has the server forget it; returns the server's refusal, null where there is none or it cannot be reached. */
+    /** Unregisters it. Returns the server's refusal; null where there is none or it cannot be reached. */
     @Nullable
     ClientException unregister() {
         try {
@@ -85,12 +85,12 @@ final class RegisteredRegion {
         }
     }
 
-    /** Takes the memory's name away, so that nothing is left when the process ends; the memory stays. */
+    /** Removes the memory's name, so that nothing is left when the process ends; the memory stays. */
     void forget() {
         memory.forget();
     }
 
-    /** Has the server forget it, and gives the memory back in any case; returns as {@link #unregister}. */
+    /** Unregisters it and frees the memory in any case; returns as {@link #unregister}. */
     @Nullable
     ClientException release() {
         ClientException refusal = unregister();

@@ -32,7 +32,7 @@ sealed interface SharedRegion {
     /** The bytes from {@code offset} on: the memory itself, or a copy where the processor cannot reach it. */
     MemorySegment view(long offset, long byteSize);
 
-    /** Takes the memory's name away, so that nothing is left when the process ends; the memory stays. */
+    /** Removes the memory's name, so that nothing is left when the process ends; the memory stays. */
     void forget();
 
     void free();

@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
  * first, which {@link #batch} sets. Used by one thread.
  */
 public final class SharedTensorsBuilder {
-    /** Where tensors begin: as vector instructions and cache lines want. */
+    /** The alignment of tensors, for vector instructions and cache lines. */
     private static final long ALIGNMENT = 64;
 
     private final GatunClient client;
@@ -27,14 +27,10 @@ public final class SharedTensorsBuilder {
     private String version = "";
     private long batch = 1;
 
-    /**
-     * A tensor that wants room.
-     *
-     * @param usedBytes bytes that an input fills at first
-     */
+    /** The room for a tensor. An input fills {@code usedBytes} of it at first. */
     private record Room(TensorSpec spec, long byteSize, long usedBytes) {}
 
-    /** @param memory makes a region of a size */
+    /** {@code memory} creates a region of a size. */
     SharedTensorsBuilder(GatunClient client, String model, LongFunction<SharedRegion> memory) {
         this.client = client;
         this.model = model;

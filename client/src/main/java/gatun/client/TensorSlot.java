@@ -9,9 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The place of one tensor in the region of {@link SharedTensors}, which make sure that one thread at a time uses it.
- */
+/** The place of one tensor in the region of {@link SharedTensors}, which let one thread at a time use it. */
 final class TensorSlot {
     final long offset;
     final long byteSize;
@@ -37,11 +35,7 @@ final class TensorSlot {
         return spec.datatype() == Datatype.BYTES;
     }
 
-    /**
-     * Notes the spec of this output in a response.
-     *
-     * @throws MalformedResponseException when the server did not write it, or says that it is larger than its room
-     */
+    /** Notes this output's spec. Throws {@link MalformedResponseException} when it is missing or too large. */
     void answer(List<TensorSpec> written, String model) {
         for (int i = 0; i < written.size(); i++) {
             TensorSpec said = written.get(i);
@@ -107,12 +101,7 @@ final class TensorSlot {
         }
     }
 
-    /**
-     * Copies an input to its room.
-     *
-     * @return whether it fills another part of the room than before
-     * @throws IllegalArgumentException when there is not room for all
-     */
+    /** Copies an input to its room; true if its size changed. Throws {@link IllegalArgumentException}. */
     boolean fill(SharedRegion region, MemorySegment bytes) {
         if (bytes.byteSize() > byteSize) {
             throw new IllegalArgumentException("input " + this + " was given " + bytes.byteSize()

@@ -5,11 +5,7 @@ import gatun.listener.OpenConnections.ConnectionLimits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The number of connections that the Java heap holds beside everything else, while their clients do nothing.
- *
- * @param byteSize the greatest size of the heap, in bytes
- */
+/** The number of idle connections that the heap, of {@code byteSize} bytes, holds beside everything else. */
 record ConnectionHeap(long byteSize) {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHeap.class);
 

@@ -9,19 +9,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The number of file descriptors that the process may have, and has. Each connection takes one; without a free one,
- * nothing can be opened, no model loaded and no shared memory mapped.
- *
- * @param most descriptors that the process may have
- * @param used descriptors that it has
- */
+/** The file descriptors that the process may have, and has. Each connection takes one. */
 record DescriptorLimit(long most, long used) {
     private static final Logger LOG = LoggerFactory.getLogger(DescriptorLimit.class);
 
-    /**
-     * Descriptors kept for models, shared memory, logs, the metrics' connections and clients that are being refused.
-     */
+    /** Kept for models, shared memory, logs, the metrics' connections and clients that are being refused. */
     private static final int RESERVED = 512;
 
     private static final Path LIMITS = Path.of("/proc/self/limits");
@@ -38,9 +30,7 @@ record DescriptorLimit(long most, long used) {
         }
     }
 
-    /**
-     * The soft limit of open files in the text of {@code /proc/self/limits}; the greatest number where there is none.
-     */
+    /** The soft limit of open files in the text of {@code /proc/self/limits}; without one, the greatest number. */
     static long softLimit(String limits) {
         for (String line : limits.split("\n", -1)) {
             if (line.startsWith(NAME)) {

@@ -51,10 +51,8 @@ public final class EmbeddedServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server with the flags of {@code gatun serve}.
-     *
-     * @throws IllegalArgumentException for wrong flags
-     * @throws GatunException with the reason when it cannot start
+     * With the flags of {@code gatun serve}. Throws {@link IllegalArgumentException} for wrong flags, {@link
+     * GatunException} with the reason when the server cannot start.
      */
     public static EmbeddedServer start(Path modelRepository, List<String> flags) {
         ServerSettings settings = ServerSettings.embedded(modelRepository);

@@ -42,7 +42,7 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fetches a server's models that URLs name into folders, again before each look at them. Owns these. Thread-safe. */
+/** A server's models, fetched from URLs into folders and refreshed before each look. Owns the mirrors. Thread-safe. */
 final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FetchedModels.class);
 
@@ -61,11 +61,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         poll = new MirrorPoll(mirrors);
     }
 
-    /**
-     * Fetches what URLs name; does nothing where none does.
-     *
-     * @throws StartException with the reason when that is not possible
-     */
+    /** Fetches what URLs name; does nothing where none does. Throws {@link StartException} when that fails. */
     static FetchedModels open(ServedModelSettings given) {
         StoreSettings stores = given.stores();
         FetchWatch watch = new FetchWatch(TerminalProgress.ofTerminal());
@@ -141,7 +137,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         return mirror.folder();
     }
 
-    /** What to name instead of the folder of one model; empty where there are models in it. */
+    /** What to name instead of one model's folder; empty where the folder holds models. */
     private static Optional<String> remark(RepositoryLocation location, Mirror mirror) {
         return location instanceof StoreLocation store && mirror.holdsOneModel()
                 ? Optional.of(RepositoryAdvice.ofOneModel(store.text(), store.above()))
@@ -205,24 +201,21 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         });
     }
 
-    /**
-     * Refreshes mirrors side by side, each once at a time, so that one whose place hangs does not hold up the others. Owns its
-     * threads, and not the mirrors. Safe for any thread.
-     */
+    /** Refreshes borrowed mirrors side by side: a slow one does not hold up the others. Thread-safe. */
     static final class MirrorPoll implements AutoCloseable {
-        /** For how long a look at the folders waits for what is on its way; what takes longer is seen by the next one. */
+        /** The longest wait of a look at the folders; what takes longer is seen by the next look. */
         private static final Duration PATIENCE = Duration.ofSeconds(2);
 
         private final List<Polled> mirrors;
         private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
                 Thread.ofVirtual().name("store-poll-", 0).factory());
 
-        /** A mirror, with its last refresh. Guarded by the poll, but for what the refresh itself does. */
+        /** A mirror with its last refresh. Guarded by the poll, but for the refresh itself. */
         private static final class Polled {
             private final Mirror mirror;
             private Future<?> last = CompletableFuture.completedFuture(null);
 
-            /** Why it could not be looked at when that was last tried, so that each reason is logged once. */
+            /** The reason of the last failure, so that each reason is logged once. */
             private String reason = "";
 
             Polled(Mirror mirror) {
@@ -247,7 +240,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             this.mirrors = mirrors.stream().map(Polled::new).toList();
         }
 
-        /** Refreshes those mirrors that are not being refreshed; returns when they are, or after a moment. */
+        /** Refreshes the mirrors that are not being refreshed; returns when that is done, or after a moment. */
         synchronized void refresh() {
             long deadline = System.nanoTime() + PATIENCE.toNanos();
             List<Future<?>> begun = new ArrayList<>();

@@ -19,11 +19,7 @@ final class Gpus {
 
     private Gpus() {}
 
-    /**
-     * Limits the memory that is taken of each, and locks {@code buffers} in memory for copies to and from GPUs.
-     *
-     * @throws StartException when a limit is for a GPU that is not there
-     */
+    /** Limits the memory taken of each GPU, and locks {@code buffers} for copies. Throws {@link StartException}. */
     static void prepare(CudaDevices gpus, List<DevicePoolLimit> limits, BufferPool buffers) {
         for (DevicePoolLimit limit : limits) {
             CudaDevice gpu = gpus.device(limit.gpu()).orElseThrow(() -> new StartException(refusal(limit, gpus)));

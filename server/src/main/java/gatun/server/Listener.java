@@ -44,10 +44,8 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Fails early, before models are loaded, where an address cannot be listened on. Sockets are held in {@code held}
-     * until the caller closes it, so that two listeners of this server on one port are found as well.
-     *
-     * @throws StartException naming the flag
+     * Binds the address before models are loaded. Ports stay bound until {@code held} is closed, so that two listeners
+     * on one port are found. Throws {@link StartException}, which names the flag.
      */
     static void reserve(Endpoint endpoint, OpenResources held) {
         SocketAddress address = endpoint.address();
@@ -73,12 +71,7 @@ public final class Listener implements AutoCloseable {
         private final OpenConnections open;
         private final WebServerConfig config;
 
-        /**
-         * Sets it up.
-         *
-         * @param endpoint the place; a port of 0 stands for any free one
-         * @param grace how long running requests may take to finish once the listener is closed
-         */
+        /** {@code grace} is how long running requests may take to finish once the listener is closed. */
         Prepared(Endpoint endpoint, OpenConnections open, Duration grace, Consumer<WebServerConfig.Builder> speak) {
             this.endpoint = endpoint;
             this.open = open;
@@ -181,7 +174,7 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Whether this machine has the address, so that only its port can be the reason why it cannot be listened on. */
+    /** Whether this machine has the address; then only the port can be the reason of a failure. */
     private static boolean isLocal(InetSocketAddress address) {
         if (address.isUnresolved()) {
             return false;

@@ -8,12 +8,7 @@ import gatun.spi.Backend;
 import gatun.spi.discovery.InstalledBackends;
 import java.util.Optional;
 
-/**
- * Makes beside a start what each start needs and what needs nothing of it, so that a second core has work before the
- * models are known: what reads configurations, what engines open early, and the classes of the listeners. What the
- * first request needs and no start does is made once the
- * server is ready. Who needs any of it sooner waits for it, or makes it.
- */
+/** Loads classes on a second core while the server starts. Code that needs one earlier waits for it, or loads it. */
 final class Preparation {
     private Preparation() {}
 

@@ -26,10 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * A second server within this process, which speaks the protocols of the first in the same way, and has nothing else in
- * common with it: models, memory, statistics and limits of its own, and Unix sockets instead of ports.
- */
+/** A second server within this process, on Unix sockets, with models, memory, statistics and limits of its own. */
 final class PrivateServer implements AskedServer {
     private static final long POOL_BYTES = 64L << 20;
 
@@ -46,11 +43,7 @@ final class PrivateServer implements AskedServer {
         this.grpc = grpc;
     }
 
-    /**
-     * Starts it.
-     *
-     * @param first the settings of the first server
-     */
+    /** Starts a server whose protocols are those of {@code first}. */
     static PrivateServer start(ServerSettings first, Path repository, Path sockets) {
         UnixDomainSocketAddress http = UnixDomainSocketAddress.of(sockets.resolve("http"));
         UnixDomainSocketAddress grpc = UnixDomainSocketAddress.of(sockets.resolve("grpc"));

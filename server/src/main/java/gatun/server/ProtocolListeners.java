@@ -63,17 +63,13 @@ final class ProtocolListeners {
 
     private volatile List<Endpoint> listening = List.of();
 
-    /** Those that there are, by their precedence; set once it is prepared. */
+    /** The protocols by precedence; set by {@link #prepare}. */
     private final SequencedMap<ProtocolProvider, Protocol> protocols = new LinkedHashMap<>();
 
     private Optional<HttpListener> http = Optional.empty();
     private Optional<GrpcListener> grpc = Optional.empty();
 
-    /**
-     * Reads the TLS files.
-     *
-     * @throws StartException naming the flag of a file that cannot be used
-     */
+    /** Reads the TLS files. Throws {@link StartException}, which names the flag of a file that cannot be used. */
     ProtocolListeners(ServerSettings settings, List<Endpoint> endpoints) {
         this.settings = settings;
         this.endpoints = List.copyOf(endpoints);
@@ -96,11 +92,7 @@ final class ProtocolListeners {
         return ServerTls.load(files, settings.clients().connections().handshakeLimit());
     }
 
-    /**
-     * Finds out whether every address can be listened on, before models are loaded.
-     *
-     * @throws StartException naming the flag of the first that cannot
-     */
+    /** Binds every address for a moment. Throws {@link StartException}, which names the first flag that fails. */
     void reserve() {
         try {
             settings.listeners().protocols().forEach(protocol -> protocol.begin(endpoints));
@@ -112,13 +104,7 @@ final class ProtocolListeners {
         }
     }
 
-    /**
-     * Makes every protocol of {@code inference} that the settings ask for, and its listeners, which do not listen yet: the
-     * models may still be loading. {@code opened} owns them.
-     *
-     * @param fetches knows what is fetched from stores
-     * @throws StartException when a setting of a protocol is wrong
-     */
+    /** Creates the protocols and the listeners, which do not listen yet. {@code opened} owns them. */
     void prepare(InferenceServer inference, FetchWatch fetches, OpenResources opened) {
         ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
@@ -194,11 +180,7 @@ final class ProtocolListeners {
         }
     }
 
-    /**
-     * Listens; {@link #prepare} was called before, and the models are loaded.
-     *
-     * @throws StartException when an address cannot be listened on after all, or a protocol misses a model
-     */
+    /** Listens, after {@link #prepare}. Throws {@link StartException} for an address or a missing model. */
     List<Endpoint> listen() {
         try {
             endpoints.stream()
@@ -226,7 +208,7 @@ final class ProtocolListeners {
                 .toList();
     }
 
-    /** The protocol whose own place it is; empty for a place that all have in common. */
+    /** The protocol whose own port it is; empty for a shared one. */
     private Optional<Protocol> owned(Kind kind) {
         return Optional.ofNullable(owners.get(kind.key())).map(protocols::get);
     }

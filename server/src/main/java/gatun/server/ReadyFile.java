@@ -14,10 +14,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 
 /**
- * Tells scripts and tests where the server listens, once it does: a properties file that appears whole and is gone when
- * the server has stopped. Keys are {@code pid} and {@code start-time} (milliseconds since 1970), which tell whether the
- * process that wrote it still lives, and per protocol {@code http.url}, {@code http.port} and {@code http.unix-socket};
- * the same for {@code grpc} and {@code metrics}.
+ * A properties file that appears whole when the server listens, and is gone when it has stopped. The keys are {@code
+ * pid}, {@code start-time} (milliseconds since 1970), and {@code url}, {@code port} and {@code unix-socket} of http,
+ * grpc and metrics.
  */
 final class ReadyFile implements AutoCloseable {
     private static final String FLAG = "--ready-file";
@@ -28,11 +27,7 @@ final class ReadyFile implements AutoCloseable {
         this.file = file;
     }
 
-    /**
-     * Removes what an earlier server may have left, so that nobody takes its addresses for ours.
-     *
-     * @throws StartException when the file cannot be removed, or could not be written later
-     */
+    /** Removes the file of an earlier server. Throws {@link StartException} also when it could not be written later. */
     static void removeStale(Path file) {
         try {
             Files.deleteIfExists(file);

@@ -14,11 +14,7 @@ import java.util.ServiceLoader;
 final class ResponseStores {
     private ResponseStores() {}
 
-    /**
-     * Connects to the store; the caller owns it.
-     *
-     * @throws StartException when there is no such kind, an option is wrong, or the store does not answer
-     */
+    /** Connects to the store, which the caller owns. Throws {@link StartException} when that is not possible. */
     static ResponseStore open(ResponseCacheSettings.Shared settings) {
         List<String> kinds = new ArrayList<>(List.of("local"));
         // By this class's own loader: an application's thread may know another, which does not have them.

@@ -51,8 +51,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that runs, wired together. Owns the buffer pool, the registered regions, the models and the listeners;
- * opened in this order, closed in reverse: no request is left when the models go, none of them when the memory goes.
+ * Everything that runs: the buffer pool, the registered regions, the models and the listeners. Opened in this order and
+ * closed in reverse: no request outlives the models, and no model the memory.
  */
 final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
@@ -76,11 +76,8 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * Loads the models, shows them in {@code report}, warms the process up, and starts to listen, unless the process was
-     * told to stop before.
-     *
-     * @param accessLog gets a line for each request; the caller closes it
-     * @throws StartException when that is not possible; nothing is left open then
+     * Loads the models, and listens unless {@code stop} came before. The caller closes {@code accessLog}. Throws {@link
+     * StartException}, with everything closed, when that is not possible.
      */
     static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report, StopWait stop) {
         given.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
@@ -174,7 +171,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** @param shared whether processes of engines read the memory */
+    /** A {@code shared} pool can be mapped by the processes of engines. */
     private static BufferPool buffers(MemorySettings memory, boolean shared) {
         long byteLimit = memory.bufferPoolByteSize();
         String setting = Setting.BUFFER_POOL_BYTE_SIZE.toString();
@@ -278,7 +275,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** @throws StartException when a repository cannot be read, and need be */
+    /** Throws {@link StartException} when a repository that must be readable is not. */
     private static void await(FutureTask<Void> loads) {
         try {
             loads.get();

@@ -23,16 +23,12 @@ final class Serving {
 
     private final long startedAt;
 
-    /** A run that began at {@code startedAt}, a reading of {@link System#nanoTime}. */
+    /** {@code startedAt} is a reading of {@link System#nanoTime}. */
     Serving(long startedAt) {
         this.startedAt = startedAt;
     }
 
-    /**
-     * Serves until SIGTERM or SIGINT.
-     *
-     * @return 0 when the server was told to stop and did, 1 when it could not start or not stop cleanly
-     */
+    /** Serves until SIGTERM or SIGINT. Returns 0, or 1 when the server could not start or not stop cleanly. */
     int run(ServerSettings settings, LoggingSettings logging, List<String> warnings) {
         StopSignals signals = StopSignals.install();
         Log logControl;

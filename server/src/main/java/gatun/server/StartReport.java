@@ -40,7 +40,7 @@ final class StartReport {
         out.flush();
     }
 
-    /** Says why these models cannot be served, or where that stands if {@link #models} has shown it. */
+    /** Why these models cannot be served; refers to the table if {@link #models} has printed it. */
     String reasons(List<ModelStatus> failed) {
         if (shown) {
             return "; the reasons stand beneath the table.";

@@ -11,11 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call that ends nothing. Without it the JVM would
- * exit with 143, 130 or 129 even after an orderly stop, and a second Ctrl-C would wait for the first. Thread-safe.
- *
- * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}), but about
- * which the compiler prints a warning that cannot be suppressed. Hence the one use of reflection.
+ * Turns SIGTERM and SIGINT into an orderly stop, and SIGHUP into a call; the JVM would exit with 143, 130 or 129.
+ * Thread-safe. Uses reflection, since the warning of the compiler about {@code sun.misc} cannot be suppressed.
  */
 final class StopSignals implements StopWait {
     /** The exit status that a shell reports for a program that SIGINT ended. */

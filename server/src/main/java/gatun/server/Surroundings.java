@@ -40,16 +40,11 @@ final class Surroundings implements ServerSurroundings {
     private final FetchWatch fetches;
     private final Supplier<List<Endpoint>> endpoints;
 
-    /** The certificates as they were read. {@code readNanos} says when, as a reading of {@link System#nanoTime}. */
+    /** {@code readNanos} is the {@link System#nanoTime} at which the certificates were read. */
     private record Read(List<Certificate> certificates, long readNanos) {}
 
     private volatile Read read = new Read(List.of(), System.nanoTime() - CERTIFICATE_NANOS);
 
-    /**
-     * What is around a server.
-     *
-     * @param fetches knows what is fetched from stores
-     */
     Surroundings(
             HttpListener http,
             Supplier<Optional<GrpcListener>> grpc,

@@ -28,10 +28,7 @@ public final class RepositoryFolder implements AutoCloseable {
         this.copied = copied;
     }
 
-    /**
-     * @param location a folder's path, or a prefix such as {@code classpath:} and a folder of resources
-     * @throws FileNotFoundException when there are no such resources; a folder is looked for by who reads it
-     */
+    /** A path or a resource folder with a prefix ({@code classpath:}). Throws when there are no such resources. */
     static RepositoryFolder open(String location, ResourceLoader resources) throws IOException {
         if (!location.startsWith(ResourceLoader.CLASSPATH_URL_PREFIX)) {
             return new RepositoryFolder(Path.of(location.replaceFirst("^file:", "")), false);

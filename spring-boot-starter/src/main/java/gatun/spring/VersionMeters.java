@@ -16,15 +16,9 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The meters of one version of a model, which show the statistics that were taken last:
- *
- * <ul>
- *   <li>timers {@code gatun.requests} with {@code outcome} success or failure, {@code gatun.queue} and
- *   {@code gatun.compute}: how many requests, and how long they took, waited and ran in the engine,
- *   <li>counters {@code gatun.inferences} and {@code gatun.executions}: items, and batches of them.
- * </ul>
- *
- * <p>Safe for any thread.
+ * The meters of a model's version, from its last statistics: timers {@code gatun.requests} (by {@code outcome}), {@code
+ * gatun.queue} and {@code gatun.compute}, counters {@code gatun.inferences} (items) and {@code gatun.executions}
+ * (batches). Thread-safe.
  */
 final class VersionMeters {
     private final MeterRegistry registry;

@@ -30,11 +30,7 @@ public record DataPlan(
         Optional<Path> expected,
         double tolerance,
         int sequenceLength) {
-    /**
-     * The data for {@code model}, which the caller closes.
-     *
-     * @throws DataException when a file is wrong, or does not fit the model
-     */
+    /** The data for {@code model}; the caller closes it. Throws {@link DataException} for a wrong or unfit file. */
     public DataSet open(ModelDescription model) {
         shapes.requireInputsOf(model);
         Arena arena = Arena.ofShared();
@@ -150,11 +146,8 @@ public record DataPlan(
     }
 
     /**
-     * A file of requests and expected outputs, in perf_analyzer's format:
-     * {@code {"data": [...], "validation_data": [...]}}. Both are lists of objects, each with tensors by their names; or
-     * lists of such lists, each a sequence.
-     *
-     * @param expected sequences of expected outputs; empty where nothing is expected
+     * A file in perf_analyzer's format, <code>{"data": [...], "validation_data": [...]}</code>: lists of objects with
+     * tensors by their names, or of such lists, each a sequence.
      */
     record DataFile(JsonFile file, List<List<JsonValue.Obj>> data, List<List<JsonValue.Obj>> expected) {
         /** Reads {@code path}; an object without these members is itself one request's expected outputs. */

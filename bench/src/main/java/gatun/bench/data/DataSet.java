@@ -12,10 +12,7 @@ public final class DataSet implements AutoCloseable {
     private final int[] starts;
     private final Arena arena;
 
-    /**
-     * @param steps the requests in their order; at least one, and the first begins a sequence
-     * @param arena the tensors' memory, which is closed with the data set
-     */
+    /** The first of {@code steps}, which are not empty, begins a sequence. Owns {@code arena}, the tensors' memory. */
     DataSet(List<Step> steps, Arena arena) {
         this.steps = List.copyOf(steps);
         this.arena = arena;
@@ -58,14 +55,7 @@ public final class DataSet implements AutoCloseable {
         arena.close();
     }
 
-    /**
-     * One request of a data set.
-     *
-     * @param inputs the inputs that are sent; borrowed from the data set
-     * @param expected the outputs that are expected
-     * @param start whether it begins a sequence
-     * @param end whether it ends one
-     */
+    /** One request of a data set, which owns the inputs. {@code start} and {@code end} are a sequence's. */
     public record Step(List<Tensor> inputs, ExpectedOutputs expected, boolean start, boolean end) {
         /** Keeps a copy of the list. */
         public Step {

@@ -7,10 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The outputs that a request should be answered with. Borrows the memory of its tensors. Safe for any thread.
- *
- * @param outputs the outputs that are looked at; others may be anything
- * @param tolerance by how much a number with a fraction may differ: that much, and that part of what is expected
+ * The expected outputs; others may be anything. {@code tolerance} is absolute, plus that part of the expected value,
+ * for numbers with a fraction. Borrows the memory of its tensors. Thread-safe.
  */
 public record ExpectedOutputs(List<Tensor> outputs, double tolerance) {
     /** Nothing is expected. */

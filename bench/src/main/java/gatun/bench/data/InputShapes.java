@@ -7,18 +7,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/**
- * Settles the dimensions that a model leaves open.
- *
- * @param given shapes by the input's name, as the user gave them: with the batch's dimension or without
- * @param batch the size of a batch, for models that have one; at least 1
- */
+/** Settles open dimensions. {@code given} are the user's shapes, with the batch's dimension or without. */
 public record InputShapes(Map<String, Shape> given, long batch) {
-    /**
-     * The shape of an input, as far as it is known: dimensions that nobody gave are still variable.
-     *
-     * @throws DataException when the given shape is not one of this input
-     */
+    /** The shape as far as it is given. Throws {@link DataException} when the given one does not match. */
     public Shape of(ModelDescription model, TensorSpec input) {
         Shape declared = input.shape();
         boolean hasBatch = model.batched() && declared.rank() > 0 && declared.dim(0) == Shape.VARIABLE;
@@ -35,11 +26,7 @@ public record InputShapes(Map<String, Shape> given, long batch) {
         return asked;
     }
 
-    /**
-     * The shape of an input with no variable dimension.
-     *
-     * @throws DataException when there is one left
-     */
+    /** The shape, without variable dimensions. Throws {@link DataException} when there is one left. */
     public Shape fixed(ModelDescription model, TensorSpec input) {
         Shape shape = of(model, input);
         if (!shape.isFixed()) {
@@ -50,11 +37,7 @@ public record InputShapes(Map<String, Shape> given, long batch) {
         return shape;
     }
 
-    /**
-     * Refuses shapes of inputs that the model does not have.
-     *
-     * @throws DataException when there is one
-     */
+    /** Throws {@link DataException} for shapes of inputs that the model does not have. */
     public void requireInputsOf(ModelDescription model) {
         for (String name : given.keySet()) {
             if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {

@@ -18,12 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Reads JSON as a whole, where it does not matter how long that takes.
- *
- * @param name the name of the file, or of another source, for error texts
- * @param root the value that it holds
- */
+/** JSON read as a whole, where time does not matter. {@code name} is for error texts. */
 public record JsonFile(String name, JsonValue root) {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
@@ -33,11 +28,7 @@ public record JsonFile(String name, JsonValue root) {
                     .build())
             .build();
 
-    /**
-     * Reads {@code path}.
-     *
-     * @throws DataException when there is no such file, or when it is not JSON
-     */
+    /** Reads {@code path}. Throws {@link DataException} when there is no such file, or when it is not JSON. */
     public static JsonFile read(Path path) {
         try (InputStream bytes = Files.newInputStream(path)) {
             return parse(path.toString(), bytes);
@@ -48,11 +39,7 @@ public record JsonFile(String name, JsonValue root) {
         }
     }
 
-    /**
-     * Reads the JSON in {@code bytes}.
-     *
-     * @throws DataException when it is not JSON
-     */
+    /** Reads the JSON in {@code bytes}. Throws {@link DataException} when it is not JSON. */
     public static JsonFile parse(String name, InputStream bytes) throws IOException {
         try (JsonParser parser = FACTORY.createParser(bytes)) {
             if (parser.nextToken() == null) {

@@ -7,9 +7,7 @@ import java.util.List;
 /**
  * The facts about a model that a request to it needs.
  *
- * @param name its name
  * @param inputs its inputs, a batch's dimension included
- * @param outputs its outputs, likewise
  * @param batched whether the first dimension of every tensor is that of a batch
  * @param decoupled whether a request may have any number of responses
  * @param optionalInputs the inputs that may be left out

@@ -31,10 +31,7 @@ public final class TensorFileReader {
     private final long batch;
     private final Arena arena;
 
-    /**
-     * @param batched whether the first dimension is that of a batch: then data for one element of it serves for all
-     * @param batch how many elements a batch has
-     */
+    /** Data for one element of a batch serves for all {@code batch} elements, if {@code batched}. */
     public TensorFileReader(JsonFile file, boolean batched, long batch, Arena arena) {
         this.file = file;
         this.batched = batched;
@@ -42,11 +39,7 @@ public final class TensorFileReader {
         this.arena = arena;
     }
 
-    /**
-     * Makes the tensor of {@code spec}, whose shape may have variable dimensions, from {@code value}.
-     *
-     * @throws DataException when it is none
-     */
+    /** A tensor of {@code spec}, whose shape may be variable. Throws {@link DataException} for unfit values. */
     public Tensor tensor(TensorSpec spec, JsonValue value) {
         if (!(value instanceof JsonValue.Obj object)) {
             return ofElements(spec, value, value);
@@ -149,7 +142,7 @@ public final class TensorFileReader {
         return filled(spec, 1, one, text);
     }
 
-    /** The tensor over elements that are there: as many as it has, or as many as one element of the batch has. */
+    /** The tensor over {@code count} elements: all, or those of one element of the batch, which are repeated. */
     private Tensor filled(TensorSpec spec, long count, MemorySegment bytes, JsonValue where) {
         Shape shape = spec.shape();
         if (!shape.isFixed()) {

@@ -4,12 +4,7 @@ package gatun.bench.endpoint;
 import gatun.client.ServerAddress;
 import java.util.Optional;
 
-/**
- * How requests travel, and where their tensors lie.
- *
- * @param wire the protocol and encoding
- * @param placement where tensors lie
- */
+/** How requests travel, and where their tensors lie. */
 public record LoadTransport(Wire wire, Placement placement) {
     /** The protocol and encoding of requests and responses. */
     public enum Wire {

@@ -9,15 +9,7 @@ import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * The parts that requests of the v2 protocol are made of. Safe for any thread.
- *
- * @param model the model that is asked
- * @param version which version; empty for the server's choice
- * @param data the data that is sent
- * @param inSequences whether requests belong to sequences
- * @param sequences the number of the last sequence
- */
+/** The parts of v2 requests. An empty {@code version} is the server's choice. Thread-safe. */
 record RequestPlan(ModelDescription model, String version, DataSet data, boolean inSequences, AtomicLong sequences) {
     private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
 

@@ -14,7 +14,7 @@ final class StepCursor {
     private boolean answered = true;
     private long sequence;
 
-    /** @param sequences where the numbers of sequences come from, for all workers */
+    /** {@code sequences} numbers the sequences of all workers. */
     StepCursor(DataSet data, int worker, AtomicLong sequences) {
         this.data = data;
         this.sequences = sequences;

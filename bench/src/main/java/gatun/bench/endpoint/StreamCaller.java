@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests on a stream of their own, one after the other. The response is complete when its last part has come; its
- * first part is compared with the expected outputs. A stream that broke is opened anew for the next request.
+ * Requests on a stream of their own, one after another, each answered by its last part; the first part is compared with
+ * the expected outputs. A broken stream is opened anew for the next request.
  */
 final class StreamCaller implements Caller, StreamReceiver {
     private final GatunClient client;

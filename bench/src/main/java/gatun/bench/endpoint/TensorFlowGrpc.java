@@ -156,7 +156,6 @@ final class TensorFlowGrpc implements TensorFlowServer {
         }
     }
 
-    /** The response to a request. */
     private record GrpcResponse(PredictResponse response, ExpectedOutputs expected) implements Response {
         @Override
         public String differences() {
@@ -211,11 +210,7 @@ final class TensorFlowGrpc implements TensorFlowServer {
             return message.build();
         }
 
-        /**
-         * The tensor of a message, in memory of the heap.
-         *
-         * @throws IllegalArgumentException when its values are not as many as its shape says
-         */
+        /** In memory of the heap. Throws {@link IllegalArgumentException} when values and shape disagree. */
         static Tensor tensor(String name, TensorProto message) {
             Datatype datatype = TensorFlowDatatypes.of(message.getDtype().name());
             Shape shape = shape(message.getTensorShape());

@@ -7,11 +7,7 @@ import java.util.List;
 
 /** A signature of a model on a server of TensorFlow Serving. Owns the connection. Safe for any thread. */
 interface TensorFlowServer extends AutoCloseable {
-    /**
-     * The inputs and outputs of the signature.
-     *
-     * @throws TargetException when there is no such model or signature, or the server cannot be asked
-     */
+    /** The signature's tensors. Throws {@link TargetException} when it does not exist, or the server fails. */
     ModelDescription describe();
 
     /** A request for each step of the data, encoded once. Any number of threads may make them. */

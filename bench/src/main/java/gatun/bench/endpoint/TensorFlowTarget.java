@@ -53,11 +53,7 @@ public final class TensorFlowTarget implements Target {
         }
     }
 
-    /**
-     * Connects with a server.
-     *
-     * @throws TargetException when the transport or the version is none of TensorFlow Serving's
-     */
+    /** Throws {@link TargetException} when TensorFlow Serving has no such transport or version. */
     public static Connection connect(
             ClientOptions options, LoadTransport transport, String model, String version, String signature) {
         boolean spoken =
@@ -174,11 +170,7 @@ public final class TensorFlowTarget implements Target {
     static final class TensorFlowModels {
         private TensorFlowModels() {}
 
-        /**
-         * The description of a signature's tensors.
-         *
-         * @throws TargetException when an input is of a datatype that cannot be sent
-         */
+        /** Throws {@link TargetException} when an input is of a datatype that cannot be sent. */
         static ModelDescription describe(String model, List<TensorSpec> inputs, List<TensorSpec> outputs) {
             for (TensorSpec input : inputs) {
                 if (input.datatype() == Datatype.INVALID) {

@@ -17,11 +17,7 @@ import java.util.Optional;
 public final class V2Models {
     private V2Models() {}
 
-    /**
-     * The description of {@code model}.
-     *
-     * @throws TargetException when there is no such model, or the server cannot be asked
-     */
+    /** The model's description. Throws {@link TargetException} when the server has no such model, or fails. */
     public static ModelDescription describe(GatunClient client, String model, String version) {
         ModelMetadata metadata;
         try {

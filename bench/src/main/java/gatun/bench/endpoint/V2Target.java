@@ -42,13 +42,7 @@ public final class V2Target implements Target {
         this.layout = layout;
     }
 
-    /**
-     * The target that {@code data} is sent to.
-     *
-     * @param client closed with the target; when this fails the caller still owns it
-     * @param inSequences whether requests belong to sequences
-     * @throws TargetException when the transport cannot carry the model's tensors
-     */
+    /** Owns {@code client}, unless it throws {@link TargetException} for tensors that the transport cannot carry. */
     public static V2Target open(
             GatunClient client,
             LoadTransport transport,
@@ -198,10 +192,7 @@ public final class V2Target implements Target {
             Map<String, Long> outputBytes) {
         private static final int FIRST_GPU = 0;
 
-        /**
-         * The room for all of a plan's data. Where the model leaves the size of an output open, each request is made
-         * once to learn it. Throws {@link TargetException} when requests have different shapes.
-         */
+        /** The room for a plan's data; requests learn open output sizes. Throws when their shapes differ. */
         static SharedLayout of(GatunClient client, LoadTransport.Placement placement, RequestPlan plan) {
             List<TensorSpec> inputs =
                     plan.data().step(0).inputs().stream().map(Tensor::spec).toList();

@@ -6,19 +6,10 @@ public interface Caller extends AutoCloseable {
     /** Gets the next request ready to be sent. Not measured. */
     void prepare();
 
-    /**
-     * Sends the request and waits until the whole response has come. This is what is measured.
-     *
-     * @throws RuntimeException when it fails; the text says why
-     */
+    /** Makes the measured call: sends the request and waits for the whole response. The text of a failure says why. */
     void call();
 
-    /**
-     * Checks the response, where something is expected of it, and gives its memory back. Called after each
-     * {@link #call} that did not fail; not measured.
-     *
-     * @return how the response differs from what is expected; empty when it does not
-     */
+    /** Compares the response of a successful {@link #call} and frees it, not measured. Empty if it is as expected. */
     String finish();
 
     /** Bytes of tensors in the last finished request and its response, wherever they lie. */

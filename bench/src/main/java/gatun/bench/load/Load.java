@@ -14,12 +14,7 @@ public sealed interface Load {
     /** When requests are sent. {@code start} is a reading of the clock. */
     Pace pace(long start, long seed);
 
-    /**
-     * A closed loop: so many requests are under way at any time; each is followed by the next when its response has
-     * come.
-     *
-     * @param requests how many; at least 1
-     */
+    /** A closed loop of {@code requests} at any time, at least 1; each is followed by the next when it was answered. */
     record Concurrency(int requests) implements Load {
         @Override
         public double value() {
@@ -37,12 +32,7 @@ public sealed interface Load {
         }
     }
 
-    /**
-     * An open loop: requests are sent when it is time, whether or not earlier ones were answered.
-     *
-     * @param perSecond how many on average; above 0
-     * @param distribution of the gaps between them
-     */
+    /** An open loop: {@code perSecond} requests on average, above 0, whether or not earlier ones were answered. */
     record RequestRate(double perSecond, Distribution distribution) implements Load {
         @Override
         public double value() {

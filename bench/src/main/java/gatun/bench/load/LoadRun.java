@@ -44,9 +44,8 @@ public final class LoadRun {
     }
 
     /**
-     * Puts {@code load} on {@code target} until enough was measured, or {@code interrupted} returns true.
-     *
-     * @param listener told several times per second how far the run is, on this thread
+     * Puts load on the target until enough was measured, or {@code interrupted} returns true. {@code listener} is told
+     * several times per second how far the run is, on this thread.
      */
     public static Measurement measure(
             Target target,
@@ -98,7 +97,7 @@ public final class LoadRun {
         return new Measurement(load, last, windows.size(), verdict, everything.problems(), overdue);
     }
 
-    /** Whether no request was answered: where every one fails, more of them tell nothing new. */
+    /** Whether no request was answered; where every one fails, more of them tell nothing new. */
     private static boolean answersNothing(Window window) {
         return window.answered() == 0 && window.problems().failed() > 0;
     }

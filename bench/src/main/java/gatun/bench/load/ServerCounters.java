@@ -8,7 +8,6 @@ package gatun.bench.load;
  * @param executions how often the model was run, a batch being one
  * @param requests requests that were answered
  * @param cacheHits requests that were answered from the response cache, without waiting or computing
- * @param times the time that the requests took
  */
 public record ServerCounters(long inferences, long executions, long requests, long cacheHits, ServerTimes times) {
     /** The counts since {@code earlier}. */

@@ -5,11 +5,7 @@ import java.util.Optional;
 
 /** A server under load, over one transport. Safe for any thread. */
 public interface Target extends AutoCloseable {
-    /**
-     * Opens a caller, by which one worker makes its requests.
-     *
-     * @param worker the worker's number, from 0
-     */
+    /** Opens the caller of worker {@code worker}, from 0. */
     Caller caller(int worker);
 
     /** The server's counters now; empty where the server has no statistics. */

@@ -70,9 +70,7 @@ public record Window(
         return answered() == 0 ? 0 : latencies.getMean();
     }
 
-    /**
-     * The latency in nanoseconds that {@code percentile} percent of the responses did not exceed; 0 without responses.
-     */
+    /** The latency that {@code percentile} percent of the responses did not exceed; 0 without responses. */
     public long percentileNanos(double percentile) {
         return answered() == 0 ? 0 : latencies.getValueAtPercentile(percentile);
     }
@@ -105,12 +103,7 @@ public record Window(
         }
     }
 
-    /**
-     * Requests that did not end as they should.
-     *
-     * @param failures how many requests failed, by the text of the failure
-     * @param wrongResponses how many responses were not as expected, by what was wrong
-     */
+    /** Failed requests by the text of the failure, and unexpected responses by what was wrong. */
     public record Problems(Map<String, Long> failures, Map<String, Long> wrongResponses) {
         /** No problems. */
         public static final Problems NONE = new Problems(Map.of(), Map.of());

@@ -12,12 +12,9 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * One thread of a load: takes requests from the pace and makes them. A latency lasts from when the request was due, not
- * from when it was sent: a server, or a shortage of workers, that delays a request makes it late. Failed requests are
- * counted and have no latency.
- *
- * <p>{@link #run} is for the worker's thread; {@link #stop} and the {@code drain} methods are for the thread that
- * measures.
+ * One thread of a load. Latencies begin when a request was due, not when it was sent, so that a delay by the server or
+ * a lack of workers counts; failed requests have none. {@link #run} is for the worker's thread, {@link #stop} and the
+ * {@code drain} methods for the measuring thread.
  */
 final class Worker implements Runnable {
     static final int SIGNIFICANT_DIGITS = 3;

@@ -88,11 +88,7 @@ interface Axis {
         return -Math.log10(1 - percentile / 100);
     }
 
-    /**
-     * An axis whose positions come from a function.
-     *
-     * @param function from a value to its position, from 0 to 1
-     */
+    /** An axis whose {@code function} maps a value to its position, from 0 to 1. */
     record FunctionAxis(String label, List<Tick> ticks, DoubleUnaryOperator function) implements Axis {
         @Override
         public double position(double value) {

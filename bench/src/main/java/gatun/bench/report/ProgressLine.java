@@ -15,10 +15,7 @@ public final class ProgressLine {
     private int run;
     private int runs;
 
-    /**
-     * @param terminal where it is shown
-     * @param visible whether there is a terminal
-     */
+    /** Shows nothing unless {@code visible}, which is for terminals. */
     public ProgressLine(PrintStream terminal, boolean visible) {
         this.terminal = terminal;
         this.visible = visible;

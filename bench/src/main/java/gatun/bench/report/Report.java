@@ -7,14 +7,8 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * The whole result.
- *
- * @param subject what was measured
- * @param began when the first load began
- * @param environment where and how it was measured, by name
- * @param percentile the latency that decided about stability; empty for the average
- * @param responsesChecked whether responses were compared with expected ones
- * @param rows the loads in their order
+ * The whole result. {@code environment} is by name; {@code percentile} is the latency that decided about stability,
+ * empty for the average.
  */
 public record Report(
         Subject subject,
@@ -42,12 +36,6 @@ public record Report(
                 .sum();
     }
 
-    /**
-     * The subject of a measurement.
-     *
-     * @param model the model that was asked
-     * @param version which version; empty for the server's choice
-     * @param data what was sent, in words
-     */
+    /** The subject of a measurement: an empty {@code version} is the server's choice, {@code data} is in words. */
     public record Subject(String model, String version, String data) {}
 }

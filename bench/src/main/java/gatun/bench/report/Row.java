@@ -8,14 +8,7 @@ import gatun.bench.load.StoppingRule;
 import gatun.bench.load.Window;
 import java.util.Optional;
 
-/**
- * A line of the result: one load over one transport.
- *
- * @param url the server
- * @param transport its name
- * @param batch how many inferences a request has
- * @param measurement the result
- */
+/** A line of the result: one load over one transport, with {@code batch} inferences per request. */
 public record Row(String url, String transport, long batch, Measurement measurement) {
     /** The row's label in legends: the transport and the load. */
     public String text() {

@@ -4,15 +4,7 @@ package gatun.bench.report;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Draws a plot as SVG, with colours for light and dark backgrounds. Lines differ in colour, and from the ninth on in
- * their dashes.
- *
- * @param title above the plot
- * @param x to the right
- * @param y upwards
- * @param series the lines
- */
+/** Draws a plot as SVG, for light and dark backgrounds. Lines differ in colour, from the ninth on in dashes. */
 record SvgPlot(String title, Axis x, Axis y, List<PlotSeries> series) {
     private static final int WIDTH = 760;
     private static final int LEFT = 78;

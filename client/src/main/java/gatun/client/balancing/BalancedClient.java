@@ -128,7 +128,7 @@ public final class BalancedClient implements GatunClient {
         return members.all().stream().map(Member::client).toList();
     }
 
-    /** Makes a call of the least busy server, and where it fails and may be made again, of the next at once. */
+    /** Calls the least busy server, and the next at once where that fails and the call may be repeated. */
     private <T> T onOneAfterTheOther(Function<Member, T> call) {
         Member member = Objects.requireNonNull(members.leastBusy(List.of()), "there is at least one server");
         List<Member> tried = List.of();
@@ -188,10 +188,7 @@ public final class BalancedClient implements GatunClient {
         }
     }
 
-    /**
-     * The models of several servers: one of them is asked, and each is told. Where one fails to load or unload, those before
-     * it have done so. Safe for any thread.
-     */
+    /** Asks one server and tells all; when one fails to load or unload, those before it have done so. Thread-safe. */
     record BalancedModelControl(BalancedClient client) implements ModelControl {
         @Override
         public boolean ready(String model, String version) {

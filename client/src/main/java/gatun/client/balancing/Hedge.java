@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * One inference that may be asked of two servers: the response that comes first is taken, and the other call given up. The
- * memory of the request is free again when {@link #await} has returned. Used by one thread.
+ * One inference asked of up to two servers: the first response is taken, and the other call cancelled. The request's
+ * memory is free again when {@link #await} has returned. Not thread-safe.
  */
 final class Hedge {
     private final List<AsyncCall> calls = new ArrayList<>(2);
@@ -39,11 +39,7 @@ final class Hedge {
         }
     }
 
-    /**
-     * The first response, or where all calls failed the failure of the first that did.
-     *
-     * @throws UnreachableException also when the thread is interrupted; it stays interrupted
-     */
+    /** The first response, or the first failure. When the thread is interrupted, it stays so, and this throws. */
     InferResponse await() {
         CompletionException firstFailure = null;
         for (int left = calls.size(); left > 0; left--) {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Keeps hedged requests to a tenth of all; ten are saved up at most, and at the start. Thread-safe. */
 final class HedgeBudget {
-    /** Of a hedged request, what each request brings. */
+    /** The price of a hedged request; each request earns 1. */
     private static final int PRICE = 10;
 
     private static final int MOST = 10 * PRICE;
@@ -16,7 +16,7 @@ final class HedgeBudget {
         saved.updateAndGet(now -> Math.min(now + 1, MOST));
     }
 
-    /** Whether one may be hedged; that is then paid. */
+    /** Whether a request may be hedged; the price is then paid. */
     boolean spend() {
         return saved.getAndUpdate(now -> now >= PRICE ? now - PRICE : now) >= PRICE;
     }

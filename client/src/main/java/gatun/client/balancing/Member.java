@@ -19,11 +19,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * One of several servers: how many requests are under way there, and whether it is fit for more. One that is not is asked
- * now and then, on a thread of its own, whether it is ready again. Owns its client. Safe for any thread.
+ * One of several servers, with its calls under way. An unfit one is asked now and then, on a thread of its own, whether
+ * it is ready again. Owns its client. Thread-safe.
  */
 final class Member implements AutoCloseable {
-    /** After so many in a row it gets no more. */
+    /** The refusals in a row after which a server gets no more requests. */
     private static final int REFUSALS = 3;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
@@ -58,7 +58,7 @@ final class Member implements AutoCloseable {
         return client;
     }
 
-    /** Makes a call, and takes note of how it went. */
+    /** Makes a call, and counts its outcome. */
     <T> T call(Function<SingleServerClient, T> call) {
         underWay.incrementAndGet();
         try {

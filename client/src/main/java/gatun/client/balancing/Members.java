@@ -12,9 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which of several servers gets a request: the fit one with the fewest under way, by chance among equals. The requests of
- * a sequence stay where its first went, whatever becomes of that server, since no other knows its state. Owns the servers'
- * clients. Safe for any thread.
+ * Chooses the fit server with the fewest requests, by chance among equals. A sequence stays with the server of its
+ * first request, which alone knows its state. Owns the servers' clients. Thread-safe.
  */
 final class Members implements AutoCloseable {
     /** How many running sequences are remembered; those beyond go where their number leads. */
@@ -33,11 +32,7 @@ final class Members implements AutoCloseable {
         return all;
     }
 
-    /**
-     * The server for the next request.
-     *
-     * @return null when all that are fit were tried; the least busy one of all where none was tried and none is fit
-     */
+    /** Null when all fit ones were tried; the least busy of all where none was tried and none is fit. */
     @Nullable
     Member leastBusy(Collection<Member> tried) {
         Member fit = leastBusy(tried, true);

@@ -27,11 +27,7 @@ public final class AsyncCall extends CompletableFuture<InferResponse> {
         return start(call, name, Thread::interrupt);
     }
 
-    /**
-     * Makes a call.
-     *
-     * @param cancellation ends the call early, given its thread
-     */
+    /** Makes a call. {@code cancellation} ends it early, given its thread. */
     public static AsyncCall start(Supplier<InferResponse> call, String name, Consumer<Thread> cancellation) {
         AsyncCall started = new AsyncCall(call, name, cancellation);
         started.thread.start();

@@ -63,12 +63,7 @@ public final class Attempts {
         };
     }
 
-    /**
-     * The pause after a failed attempt.
-     *
-     * @param attempt how many were made, from 1
-     * @param chance from 0 to 1: by which part of a half it is shortened
-     */
+    /** The pause after attempt {@code attempt}, from 1, which {@code chance}, from 0 to 1, shortens by up to a half. */
     static long pauseNanos(Retries retries, int attempt, double chance) {
         long longest = retries.longestPause().toNanos();
         long pause = retries.firstPause().toNanos();

@@ -5,12 +5,7 @@ import gatun.client.DeadlineException;
 import java.time.Duration;
 import java.util.Optional;
 
-/**
- * Until when a call may take. Immutable.
- *
- * @param at a reading of {@link System#nanoTime}; means nothing where {@code limit} is zero
- * @param limit how long the call may take in all; zero for any time
- */
+/** Until when a call may take: {@code at} is a {@link System#nanoTime}, a zero {@code limit} is none. Immutable. */
 public record Deadline(long at, Duration limit) {
     /** Any time. */
     public static final Deadline NONE = new Deadline(0, Duration.ZERO);

@@ -18,9 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks of native memory that are used again and again, since the first use of memory is what costs most. They are
- * allocated by the JDK's own arenas, which want no permission: a program that only asks over HTTP shall not be warned of
- * native access. Large ones that were idle for a while are freed. Safe for any thread.
+ * Reused blocks of native memory, whose first use costs most. The JDK's arenas need no permission for native access, of
+ * which a program would be warned. Idle large ones are freed. Thread-safe.
  */
 final class ResponseBlocks {
     /** The JDK's largest blocks, which it zeroes; larger ones come from the system, page by page. */
@@ -51,7 +50,7 @@ final class ResponseBlocks {
         this(CompletableFuture.delayedExecutor(30, TimeUnit.SECONDS));
     }
 
-    /** @param afterPeriod runs what it is given one period later, on a thread that may be busy for milliseconds */
+    /** {@code afterPeriod} runs tasks one period later, on a thread that may be busy for milliseconds. */
     ResponseBlocks(Executor afterPeriod) {
         this.afterPeriod = afterPeriod;
         for (int number = 0; number <= (LARGEST_SHIFT - SMALLEST_SHIFT) * STEPS; number++) {
@@ -59,25 +58,16 @@ final class ResponseBlocks {
         }
     }
 
-    /**
-     * A block, which is lent until it is given back.
-     *
-     * @param free frees it, or throws IllegalStateException while it is in use; null when the garbage collector does
-     */
+    /** A lent block. {@code free} throws IllegalStateException while it is in use; null if garbage-collected. */
     record Block(int size, MemorySegment memory, @Nullable Runnable free, int idleSince) {}
 
-    /**
-     * A block of at least {@code byteSize} bytes, whose content is undefined.
-     *
-     * @throws GatunException when neither the JVM nor the system gives any
-     */
+    /** A block of undefined content. Throws {@link GatunException} when neither the JVM nor the system has memory. */
     Block take(long byteSize) {
         int size = size(byteSize);
         Block block = idle.get(size).poll();
         return block == null ? make(size) : block;
     }
 
-    /** Takes a block back. */
     void give(Block block) {
         idle.get(block.size()).push(new Block(block.size(), block.memory(), block.free(), period));
         if (block.free() != null && trimming.compareAndSet(false, true)) {
@@ -169,7 +159,7 @@ final class ResponseBlocks {
         return idle.subList(size(LARGE), idle.size()).stream().anyMatch(blocks -> !blocks.isEmpty());
     }
 
-    /** Whether it could be: not while somebody reads or writes a channel with a tensor of a response that was closed. */
+    /** False while a thread reads or writes a channel with a tensor of a response that was closed. */
     private static boolean free(Block block) {
         Runnable free = block.free();
         try {

@@ -11,11 +11,7 @@ import java.util.List;
 public final class TensorMemory {
     private TensorMemory() {}
 
-    /**
-     * Checks all inputs before anything is sent.
-     *
-     * @throws IllegalStateException when memory was freed, or belongs to another thread
-     */
+    /** Throws {@link IllegalStateException} for memory of an input that was freed, or is another thread's. */
     public static void requireReadable(InferRequest request) {
         List<InferInput> inputs = request.inputs();
         for (int i = 0; i < inputs.size(); i++) {

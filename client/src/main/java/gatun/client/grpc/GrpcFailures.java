@@ -37,7 +37,7 @@ final class GrpcFailures {
             "Transport stopped",
             "transport was");
 
-    /** A connection that never was. */
+    /** The failures of connections that were never established. */
     private static final List<Class<? extends Exception>> NOT_CONNECTED = List.of(
             ConnectException.class,
             NoRouteToHostException.class,
@@ -48,13 +48,7 @@ final class GrpcFailures {
 
     private GrpcFailures() {}
 
-    /**
-     * The exception for a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException}
-     * for a fault of the caller.
-     *
-     * @param headers whether the server had begun to answer
-     * @param trailers the metadata at the end of the call
-     */
+    /** A {@link ClientException}, or {@link IllegalStateException} for a fault of the caller. */
     static RuntimeException of(
             Status status, boolean headers, Metadata trailers, Deadline deadline, String what, String address) {
         String text = Objects.requireNonNullElse(status.getDescription(), "");

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> implements InferStream {
     private static final String FINAL_RESPONSE = "triton_final_response";
     private static final String WHAT = "the stream";
-    /** How often a receiver that sends looks for room: nobody can tell it while it is busy. */
+    /** The interval at which a busy receiver that sends looks for room, since it cannot be called then. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final ClientCall<InferMessage, InferResponseMessage> call;

@@ -24,9 +24,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as gRPC sends it: the part before the tensors' bytes, encoded once, and the tensors where the caller has
- * them. Also remembers the fields of the last response, since they are mostly the same again. Immutable except for
- * that, and safe for any thread.
+ * A request for gRPC: the part before the tensors' bytes, encoded once, and the caller's tensors. Keeps the fields of
+ * the last response, which are mostly the same again. Thread-safe.
  */
 final class InferMessage {
     /** A field of ModelInferRequest: raw_input_contents, of a length and as many bytes. */

@@ -38,7 +38,7 @@ final class InferMethods {
         }
     }
 
-    /** @param parse reads a response */
+    /** {@code parse} reads a response. */
     private record Responses(Function<InputStream, InferResponseMessage> parse)
             implements Marshaller<InferResponseMessage> {
         @Override

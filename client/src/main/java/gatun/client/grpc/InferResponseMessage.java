@@ -34,7 +34,7 @@ final class InferResponseMessage implements AutoCloseable {
     private static final int RAW_OUTPUT_CONTENTS = 6;
 
     private static final int FIRST_HEAD_BYTES = 256;
-    /** More is read bit by bit, so that a length that lies costs nothing. */
+    /** Larger lengths are read in steps, so that a false length costs no memory. */
     private static final int STEP_BYTES = 1 << 20;
 
     private static final int MAX_VARINT_BYTES = 10;
@@ -80,11 +80,7 @@ final class InferResponseMessage implements AutoCloseable {
         boolean inRegion(String output);
     }
 
-    /**
-     * The response for a caller, which owns the memory then.
-     *
-     * @throws MalformedResponseException when the bytes are not those of the tensors that it tells of
-     */
+    /** The caller owns the memory then. Throws {@link MalformedResponseException} when the sizes do not fit. */
     InferResponse toResponse(ResponseFields said, Wanted wanted) {
         List<TensorSpec> specs = said.specs();
         List<Tensor> tensors = List.of();

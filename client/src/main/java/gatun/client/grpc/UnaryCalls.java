@@ -10,9 +10,7 @@ import io.grpc.MethodDescriptor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/**
- * Makes calls with one request and one response, and waits for them on the caller's own thread. Safe for any thread.
- */
+/** Makes calls with one response, and waits for it on the caller's thread. Thread-safe. */
 final class UnaryCalls {
     private final Channel channel;
     private final ClientOptions options;
@@ -28,17 +26,13 @@ final class UnaryCalls {
         return call(method, request, deadline(), true, () -> what);
     }
 
-    /**
-     * Makes a call.
-     *
-     * @param deadline until when it may take, all attempts together
-     */
+    /** Makes a call. {@code deadline} is for all attempts together. */
     <Q, A> A call(
             MethodDescriptor<Q, A> method, Q request, Deadline deadline, boolean repeatable, Supplier<String> what) {
         return Attempts.make(options.retries(), deadline, repeatable, () -> once(method, request, deadline, what));
     }
 
-    /** Until when a call may take that begins now and does not say it itself. */
+    /** The deadline of a call that begins now and has none of its own. */
     Deadline deadline() {
         return Deadline.of(options.deadline());
     }

@@ -24,8 +24,8 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
     private boolean surplus;
 
     /**
-     * Makes the call, and returns when it has ended one way or the other. {@code whenConnected} says whether the
-     * request is to be read by this thread only; gRPC must take the method for one of a stream then.
+     * Returns when the call has ended. {@code whenConnected}: only this thread may read the request. gRPC must then
+     * take the method for one of a stream.
      */
     void run(ClientCall<Q, A> call, Q request, boolean whenConnected) {
         call.start(this, new Metadata());

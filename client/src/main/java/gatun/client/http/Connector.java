@@ -39,9 +39,7 @@ final class Connector {
     private final ServerAddress server;
     private final @Nullable SSLContext tls;
 
-    /**
-     * @throws IllegalArgumentException when files of TLS are missing or wrong
-     */
+    /** Throws {@link IllegalArgumentException} when files of TLS are missing or wrong. */
     Connector(ClientOptions options) {
         this.server = options.server();
         this.tls = server.tls() ? TlsContexts.of(options.tls()) : null;
@@ -83,11 +81,7 @@ final class Connector {
 
         private TlsContexts() {}
 
-        /**
-         * The TLS context of a client.
-         *
-         * @throws IllegalArgumentException when a file cannot be read, or is not what it should be
-         */
+        /** Throws {@link IllegalArgumentException} when a file cannot be read, or is not what it should be. */
         static SSLContext of(TlsOptions options) {
             try {
                 SSLContext context = SSLContext.getInstance("TLS");

@@ -18,7 +18,7 @@ final class ControlCalls {
     private static final Map<String, String> JSON = Map.of("Content-Type", "application/json");
     private static final MemorySegment NOTHING = MemorySegment.NULL;
 
-    /** Statistics of thousands of models are smaller. */
+    /** More than the statistics of thousands of models. */
     private static final long LIMIT = 64 << 20;
 
     private final HttpExchanges exchanges;
@@ -29,13 +29,13 @@ final class ControlCalls {
         this.options = options;
     }
 
-    /** Makes something of the body of a response, which is valid meanwhile. */
+    /** Reads the body of a response, which is valid meanwhile. */
     @FunctionalInterface
     interface BodyReader<T> {
         T read(MemorySegment body) throws IOException;
     }
 
-    /** Asks for something, which does no harm when it is asked twice. */
+    /** Makes a request that may be repeated. */
     <T> T get(String path, BodyReader<T> reader) {
         return call("GET", path, Map.of(), NOTHING, true, reader);
     }
@@ -44,12 +44,12 @@ final class ControlCalls {
         return call("POST", path, JSON, json, true, reader);
     }
 
-    /** Has something done. {@code repeatable} says whether it does no harm when it is done twice. */
+    /** Makes a request without a result. {@code repeatable} says whether it may be repeated. */
     void act(String path, MemorySegment json, boolean repeatable) {
         call("POST", path, JSON, json, repeatable, body -> body.byteSize());
     }
 
-    /** As {@link #get}, once, whatever becomes of it. */
+    /** As {@link #get}, without retries. */
     <T> T getOnce(String path, BodyReader<T> reader) {
         Deadline deadline = Deadline.of(options.deadline());
         return exchanges.exchange(
@@ -79,12 +79,7 @@ final class ControlCalls {
                 method + " " + path, repeatable, exchanges.heads().of(method, path, headers, body), body);
     }
 
-    /**
-     * Makes something of a response that has come.
-     *
-     * @throws ServerException for a status of an error
-     * @throws ClientException when the body cannot be read
-     */
+    /** Throws {@link ServerException} for the status of an error, {@link ClientException} for an unreadable body. */
     static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {
             throw ErrorResponses.read(connection);

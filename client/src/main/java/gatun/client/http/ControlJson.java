@@ -22,7 +22,6 @@ import java.util.Map;
 final class ControlJson {
     private ControlJson() {}
 
-    /** Writes a body. */
     interface Body {
         void write(JsonGenerator json) throws IOException;
     }

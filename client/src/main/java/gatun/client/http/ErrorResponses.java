@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /** Turns responses with an error status into exceptions. Stateless and safe for any thread. */
 final class ErrorResponses {
-    /** No text of an error is longer, unless a server sends something else. */
+    /** Longer error texts are cut. */
     private static final int TEXT_BYTES = 64 << 10;
 
     private ErrorResponses() {}
@@ -50,9 +50,7 @@ final class ErrorResponses {
         return said.isEmpty() ? "status " + status + " without a text" : said;
     }
 
-    /**
-     * {@code error} is the protocol's; {@code detail} and {@code message} come from servers made with web frameworks.
-     */
+    /** {@code error} is the protocol's; {@code detail} and {@code message} are those of web frameworks. */
     private static Optional<String> fromJson(byte[] bytes) {
         try (JsonParser json = Json.parser(bytes)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {

@@ -9,9 +9,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/**
- * A connection that is kept for what the server ties to it, and used for nothing else. Any thread may close it.
- */
+/** A connection that is kept for what the server ties to it. Any thread may close it. */
 public final class HeldConnection implements AutoCloseable {
     private final SocketChannel channel;
 
@@ -19,14 +17,10 @@ public final class HeldConnection implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** What a first request on a connection came to. */
+    /** A connection and the result of its first request. */
     record Opened<T>(HeldConnection connection, T result) {}
 
-    /**
-     * Connects, and makes one request.
-     *
-     * @throws gatun.client.ClientException when that fails; nothing stays open then
-     */
+    /** Connects, and makes one request. Closes the connection when that throws. */
     static <T> Opened<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
         String address = options.server().url();
         Deadline deadline = Deadline.of(options.deadline());

@@ -121,7 +121,7 @@ public final class HttpExchanges implements AutoCloseable {
         deadlines.close();
     }
 
-    /** Fails when this was closed. Throws {@link IllegalStateException} then. */
+    /** Throws {@link IllegalStateException} when this was closed. */
     void requireOpen() {
         if (closed) {
             throw new IllegalStateException("the client of " + address + " was closed: make another one");
@@ -204,7 +204,7 @@ public final class HttpExchanges implements AutoCloseable {
         channels.remove(channel);
     }
 
-    /** Whether a call failed because of this side. */
+    /** Whether a call failed because this side gave it up. */
     private boolean isGivenUp(WatchedChannel channel, Deadline deadline) {
         return closed
                 || channel.hasExpired()
@@ -243,9 +243,8 @@ public final class HttpExchanges implements AutoCloseable {
     }
 
     /**
-     * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline that it
-     * saw, and for good while there is none: calls make no timers, and wake it only for an earlier one. Safe for any
-     * thread.
+     * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline and is
+     * woken only for an earlier one, so that calls make no timers. Thread-safe.
      */
     static final class DeadlineWatch {
         private static final long NEVER = Long.MAX_VALUE;
@@ -262,7 +261,6 @@ public final class HttpExchanges implements AutoCloseable {
         /** Until when it sleeps otherwise. */
         private volatile long wakesAt;
 
-        /** @param name of the thread */
         DeadlineWatch(Set<WatchedChannel> channels, String name) {
             this.channels = channels;
             this.name = name;

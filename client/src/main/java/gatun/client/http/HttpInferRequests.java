@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Puts requests for inferences together as the options of a client want them. Immutable and safe for any thread. */
+/** Encodes inference requests by the options of a client. Immutable. */
 final class HttpInferRequests {
     private static final String JSON_LENGTH = "Inference-Header-Content-Length";
     private static final String CONTENT_TYPE = "Content-Type";
@@ -42,7 +42,7 @@ final class HttpInferRequests {
     private final RequestHeads heads;
     private final boolean binary;
     private final Compression compression;
-    /** Made once, so that a call makes none. */
+    /** Created once, so that calls allocate none. */
     private final Predicate<EncodedInfer> isMine;
 
     private final Function<InferRequest, EncodedInfer> encode;
@@ -165,7 +165,7 @@ final class HttpInferRequests {
         private final MemorySegment head;
         private final Tensor[] tensors;
 
-        /** @param head from the request line to the end of the JSON */
+        /** {@code head} reaches from the request line to the end of the JSON. */
         EncodedInfer(HttpInferRequests owner, String what, boolean repeatable, MemorySegment head, Tensor[] tensors) {
             this.owner = owner;
             this.what = what;
@@ -322,11 +322,7 @@ final class HttpInferRequests {
 
             private JsonTensorWriter() {}
 
-            /**
-             * Writes a flat array of all elements.
-             *
-             * @throws IllegalArgumentException for a tensor that JSON has no form for
-             */
+            /** Writes a flat array. Throws {@link IllegalArgumentException} for a tensor without a form in JSON. */
             static void write(JsonGenerator json, Tensor tensor) throws IOException {
                 json.writeStartArray();
                 MemorySegment bytes = tensor.bytes();

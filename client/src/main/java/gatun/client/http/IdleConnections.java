@@ -30,9 +30,7 @@ final class IdleConnections {
         return found;
     }
 
-    /**
-     * Takes a connection back; false when no more are taken. The caller closes connections that were idle for too long.
-     */
+    /** Takes a connection back; false once closed. The caller closes those that were idle for too long. */
     boolean offer(HttpConnection connection) {
         lock.lock();
         try {
@@ -57,7 +55,7 @@ final class IdleConnections {
         }
     }
 
-    /** Takes no more. */
+    /** Refuses connections from now on. */
     void close() {
         lock.lock();
         try {

@@ -7,15 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The fields of a response's JSON. Immutable.
- *
- * @param model who answered
- * @param version which version of it
- * @param id the request's, or empty
- * @param parameters of the response
- * @param outputs in their order
- * @param binaryByteSize the size of all outputs that follow the JSON
- * @param memoryByteSize how much memory those need, each aligned
+ * The fields of a response's JSON. Outputs behind it have {@code binaryByteSize} bytes, and {@code memoryByteSize} when
+ * each is aligned. Immutable.
  */
 record InferLayout(
         String model,
@@ -25,7 +18,6 @@ record InferLayout(
         List<Output> outputs,
         long binaryByteSize,
         long memoryByteSize) {
-    /** An output. */
     sealed interface Output {
         TensorSpec spec();
     }

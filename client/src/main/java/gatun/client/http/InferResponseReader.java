@@ -37,7 +37,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
         return response(layout, head.contentLength() - jsonByteSize, connection.body()::readFully);
     }
 
-    /** Where the bytes of outputs come from, in their order. */
+    /** The source of outputs' bytes, in their order. */
     private interface Source {
         void fill(MemorySegment target) throws IOException;
     }

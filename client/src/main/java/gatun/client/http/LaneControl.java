@@ -30,20 +30,10 @@ public final class LaneControl {
         this.calls = calls;
     }
 
-    /**
-     * A lane that the server has opened.
-     *
-     * @param connection the lane ends with it; owned by who has this
-     * @param name the lane's name at the server
-     */
+    /** A lane, which ends with its connection. Owned by the caller; {@code name} is the lane's at the server. */
     public record OpenLane(HeldConnection connection, String name) {}
 
-    /**
-     * Opens a lane on a connection of its own.
-     *
-     * @param key of the sealed memory that it is to lie in
-     * @throws gatun.client.ClientException when the server refuses, or cannot be reached
-     */
+    /** On a connection of its own; {@code key} is of sealed memory. Throws {@link gatun.client.ClientException}. */
     public OpenLane open(String key, LaneGeometry geometry) {
         try (GrowingBuffer body = ControlJson.object(json -> {
             json.writeStringField("key", key);
@@ -66,12 +56,7 @@ public final class LaneControl {
         }
     }
 
-    /**
-     * Prepares a request, and returns its number.
-     *
-     * @param regions the regions that its tensors lie in
-     * @throws gatun.client.ClientException when the server refuses, or cannot be reached
-     */
+    /** Registers a request, and returns its number. Throws {@link gatun.client.ClientException}. */
     public int prepare(String lane, InferRequest request, List<String> regions) {
         try (GrowingBuffer body = ControlJson.object(json -> {
             json.writeArrayFieldStart("inputs");

@@ -11,19 +11,10 @@ interface OutgoingRequest {
 
     boolean isRepeatable();
 
-    /**
-     * Hands all bytes over, from the request line on.
-     *
-     * @throws IllegalStateException when memory that it borrows was freed
-     */
+    /** Writes all bytes. Throws {@link IllegalStateException} when memory that it borrows was freed. */
     void writeTo(RequestWriter writer) throws IOException;
 
-    /**
-     * A request whose bytes are all there.
-     *
-     * @param head from the request line to the empty line
-     * @param body its pieces, borrowed
-     */
+    /** A request whose bytes are known. Its body's pieces are borrowed. */
     record PlainRequest(String what, boolean isRepeatable, MemorySegment head, List<MemorySegment> body)
             implements OutgoingRequest {
         @Override

@@ -20,9 +20,7 @@ final class RequestHeads {
     private final String pathPrefix;
     private final String sameForAll;
 
-    /**
-     * @throws IllegalArgumentException for headers that HTTP cannot carry
-     */
+    /** Throws {@link IllegalArgumentException} for headers that HTTP cannot carry. */
     RequestHeads(ClientOptions options) {
         ServerAddress server = options.server();
         this.pathPrefix = server.path();

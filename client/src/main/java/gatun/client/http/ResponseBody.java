@@ -93,10 +93,7 @@ final class ResponseBody {
         }
     }
 
-    /**
-     * Puts the first {@code count} bytes of a body of at least that length into the connection's buffer, where they are
-     * from its position on; {@link #skip} goes on behind them. They have to fit.
-     */
+    /** Reads {@code count} bytes, which must fit, into the buffer from its position. {@link #skip} follows them. */
     void await(int count) throws IOException {
         while (in.remaining() < count) {
             if (in.capacity() - in.position() < count) {
@@ -106,7 +103,7 @@ final class ResponseBody {
         }
     }
 
-    /** Goes on behind the next {@code count} bytes, which are in the buffer. */
+    /** Skips the next {@code count} bytes, which are in the buffer. */
     void skip(int count) {
         in.position(in.position() + count);
         left -= count;

@@ -6,9 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/**
- * The head of the response that a connection reads, kept by the connection and filled anew by each. Used by one thread.
- */
+/** The head of a connection's current response; reused. Not thread-safe. */
 final class ResponseHead {
     static final long NONE = -1;
     private static final byte[] CONTENT_LENGTH = ascii("content-length");

@@ -3,13 +3,9 @@ package gatun.client.http;
 
 import java.io.IOException;
 
-/** Makes something of a response, whose head was read. */
+/** Reads a response, whose head was read. */
 @FunctionalInterface
 interface ResponseReader<T> {
-    /**
-     * Reads the body, wholly where the connection is to be used again.
-     *
-     * @throws gatun.client.ClientException for an error or a response that is none
-     */
+    /** Reads the body, wholly where the connection is to be used again. Throws {@link gatun.client.ClientException}. */
     T read(HttpConnection connection) throws IOException;
 }

@@ -26,7 +26,7 @@ final class WatchedChannel {
     }
 
     private final SocketChannel channel;
-    /** When the call that runs has to be done, as an odd reading of the clock; or one of the two above. */
+    /** The deadline of the running call as an odd reading of the clock; or one of the two above. */
     private volatile long due = UNWATCHED;
 
     WatchedChannel(SocketChannel channel) {
@@ -52,7 +52,7 @@ final class WatchedChannel {
         return due == EXPIRED;
     }
 
-    /** When the call has to be done, an odd number; an even one when nothing has to. */
+    /** The deadline of the call, an odd number; even when there is none. */
     long due() {
         return due;
     }

@@ -19,11 +19,7 @@ final class WholeBody implements Hold {
         this.byteSize = byteSize;
     }
 
-    /**
-     * Reads all of the response's body.
-     *
-     * @throws MalformedResponseException when it has more than {@code limit} bytes
-     */
+    /** Throws {@link MalformedResponseException} when the body has more than {@code limit} bytes. */
     static WholeBody read(HttpConnection connection, long limit) throws IOException {
         WholeBody body = readUpTo(connection, limit);
         if (body.byteSize > limit) {

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 
 /**
- * Waits for answers in slots: spins where that is wanted, and sleeps on the slot's own word. A virtual thread would hold
- * its carrier in that sleep, so a platform thread sleeps for it. Safe for any thread, one for each slot at a time.
+ * Waits for answers in slots: spins, then sleeps on the slot's own word. A platform thread sleeps for a virtual one,
+ * which would hold its carrier. Thread-safe, for one thread per slot at a time.
  */
 final class AnswerWait {
     /** An interrupt does not end a sleep, so that each is at most this long. */
@@ -36,7 +36,7 @@ final class AnswerWait {
     private final String address;
     private final MemorySegment[] timespecs;
 
-    /** Whether a slot has no answer yet; made once, so that a call makes none. */
+    /** Whether a slot has no answer yet; created once, so that calls allocate none. */
     final IntPredicate isWaiting = this::isWaiting;
 
     AnswerWait(LaneMemory memory, int slots, String address) {
@@ -49,12 +49,8 @@ final class AnswerWait {
     }
 
     /**
-     * Returns when a slot has been answered.
-     *
-     * @param limit how long the call may take in all; zero for any time
-     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-     * @param spinNanos how long to look before sleeping
-     * @throws gatun.client.ClientException when the server has ended, the deadline passes, or the thread is interrupted
+     * Returns when the slot has an answer. {@code deadlineNanos} is of {@link System#nanoTime}; a zero {@code limit} is
+     * none. Throws {@link gatun.client.ClientException} when the server ends, the deadline passes, or on interrupts.
      */
     void await(int slot, Duration limit, long deadlineNanos, long spinNanos, InferRequest request) {
         if (spinNanos > 0) {

@@ -49,13 +49,13 @@ final class ClientLane implements AutoCloseable {
     private final AnswerWait waits;
     private final HandOver handOver = HandOver.alone();
     private final int[] turns = new int[SLOTS];
-    /** Who uses the memory: this, until it is closed, and calls. */
+    /** The users of the memory: this object until it is closed, and calls. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean lost;
 
-    /** Made once, so that a call makes none. */
+    /** Created once, so that calls allocate none. */
     private final Predicate<LaneRequest> isMine = this::isMine;
 
     private final Function<InferRequest, LaneRequest> prepare = this::prepare;
@@ -73,12 +73,7 @@ final class ClientLane implements AutoCloseable {
         this.waits = new AnswerWait(memory, SLOTS, address);
     }
 
-    /**
-     * Opens a lane.
-     *
-     * @throws gatun.client.ClientException when the server refuses, or cannot be reached
-     * @throws IllegalStateException when there is no memory for it
-     */
+    /** Throws {@link gatun.client.ClientException}, or {@link IllegalStateException} without memory for it. */
     static ClientLane open(LaneControl control, String address) {
         SharedMemoryObject object;
         try {
@@ -102,11 +97,7 @@ final class ClientLane implements AutoCloseable {
         return lost;
     }
 
-    /**
-     * The request as it goes into slots; the server is told of it once.
-     *
-     * @throws gatun.client.ClientException when the server refuses it
-     */
+    /** The encoded request, registered once. Throws {@link gatun.client.ClientException} when the server refuses. */
     LaneRequest prepared(InferRequest request) {
         return request.encoded(LaneRequest.class, isMine, prepare);
     }
@@ -140,7 +131,7 @@ final class ClientLane implements AutoCloseable {
         return new LaneRequest(this, number, request, regions);
     }
 
-    /** What makes two requests the same to prepare: all but windows, shapes and the place in a sequence. */
+    /** The identity of a request for preparation: all but windows, shapes and the place in a sequence. */
     private static Object key(InferRequest request, List<String> regions) {
         List<Object> key = new ArrayList<>();
         key.add(request.model());
@@ -159,14 +150,7 @@ final class ClientLane implements AutoCloseable {
         return key;
     }
 
-    /**
-     * Makes one inference.
-     *
-     * @param limit how long it may take in all; zero for any time
-     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-     * @param spinNanos how long to look for the answer before sleeping
-     * @throws gatun.client.ClientException when it fails
-     */
+    /** Makes one inference, within the deadline of {@link AnswerWait#await}; throws as that does. */
     InferResponse infer(
             InferRequest request, LaneRequest prepared, Duration limit, long deadlineNanos, long spinNanos) {
         use();
@@ -271,7 +255,7 @@ final class ClientLane implements AutoCloseable {
         private final int number;
         private volatile boolean dropped;
 
-        /** @param number its number in the lane; the server gives no number twice */
+        /** {@code number} is its number in the lane; the server gives no number twice. */
         PreparedNumber(int number) {
             this.number = number;
         }
@@ -300,21 +284,14 @@ final class ClientLane implements AutoCloseable {
         /** A bit for each slot that a call left before its answer came. */
         private final AtomicLong abandoned = new AtomicLong();
 
-        /** @param count 64 at most */
+        /** {@code count} is 64 at most. */
         SlotPool(LaneMemory memory, int count) {
             this.memory = memory;
             this.free = new Semaphore(count);
             this.freeSlots = new AtomicLong(-1L >>> (Long.SIZE - count));
         }
 
-        /**
-         * Takes a slot; waits while all are used.
-         *
-         * @param wished the one to take where it is free
-         * @param limit how long the call may take in all; zero for any time
-         * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-         * @throws gatun.client.ClientException when the deadline passes, or the thread is interrupted
-         */
+        /** Waits for a slot, {@code wished} if free, as {@link AnswerWait#await} does; throws as it does. */
         int acquire(int wished, Duration limit, long deadlineNanos, String address) {
             takeBack();
             if (!free.tryAcquire()) {

@@ -114,7 +114,7 @@ final class LaneRequest {
         return prepared;
     }
 
-    /** The slot that it was in last: there the server finds what it made of it. */
+    /** The slot of the last call, where the server finds its prepared state. */
     int slot() {
         return slot;
     }
@@ -127,12 +127,7 @@ final class LaneRequest {
         return answers;
     }
 
-    /**
-     * Writes all of it into a slot.
-     *
-     * @param deadline a reading of {@link System#nanoTime}; 0 for none
-     * @param core the core that is handed over while the call waits; negative for none
-     */
+    /** Fills a slot. {@code deadline} is 0 for none; {@code core} is lent while the call waits, negative for none. */
     void write(LaneMemory memory, long slotOffset, long deadline, int core) {
         memory.setInt(slotOffset + SlotLayout.PREPARED, prepared.number());
         memory.setInt(slotOffset + SlotLayout.FLAGS, flags);
@@ -184,7 +179,7 @@ final class LaneRequest {
         private final String[] outputs;
         private final int inputCount;
 
-        /** The last answer without parameters; immutable, and another's does no harm. */
+        /** The last answer without parameters. Immutable; a race is harmless. */
         private volatile @Nullable Known last;
 
         private record Known(long version, InferResponse response) {}

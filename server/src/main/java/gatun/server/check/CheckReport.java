@@ -18,7 +18,7 @@ public final class CheckReport {
     private final PrintWriter out;
     private final boolean configurations;
 
-    /** @param configurations whether completed configurations are shown */
+    /** {@code configurations} says whether completed configurations are shown. */
     public CheckReport(PrintWriter out, boolean configurations) {
         this.out = out;
         this.configurations = configurations;

@@ -84,11 +84,7 @@ final class AccessFlags extends FlagGroup {
         return name;
     }
 
-    /**
-     * The settings that the flags give; reads the token files.
-     *
-     * @throws ParameterException naming the flag that contradicts itself, or whose file protects nothing
-     */
+    /** Reads the token files. Throws {@link ParameterException}, which names the flag that is wrong. */
     AccessSettings settings(CommandSpec command) {
         return new AccessSettings(
                 rules(command, "", httpRestricted, httpTokens, httpForwarded),

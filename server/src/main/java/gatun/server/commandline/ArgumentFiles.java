@@ -10,15 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Arguments from files: {@code @FILE} stands for the arguments that it holds, separated by white space. {@code #} at the
- * beginning of an argument begins a comment, which ends with the line. Single quotes keep everything between them as it
- * is. A backslash keeps the character behind it, and double quotes keep all but backslashes. {@code @} at the beginning
- * of an argument in a file has no meaning; {@code @@} on the command line stands for an argument that begins with one.
+ * Arguments from files: {@code @FILE} stands for the arguments in it, separated by white space; {@code @@} begins an
+ * argument with {@code @}. In files, {@code #} begins a comment, single quotes keep everything as it is, double quotes
+ * all but backslashes, a backslash the next character.
  */
 final class ArgumentFiles {
     private static final char MARK = '@';
 
-    /** More than any command line; and no device is read without end. */
+    /** More than any command line; a limit for devices without end. */
     private static final long BYTE_LIMIT = 1 << 20;
 
     private final Path file;
@@ -32,11 +31,7 @@ final class ArgumentFiles {
         this.text = text;
     }
 
-    /**
-     * The arguments with those of files in the places of the files' names.
-     *
-     * @throws ConfigurationFile.InvalidFileException when a file cannot be read, or a quote in it has no end
-     */
+    /** Throws {@link ConfigurationFile.InvalidFileException} for an unreadable file, or a quote without an end. */
     static List<String> expand(List<String> arguments) {
         List<String> expanded = new ArrayList<>();
         for (String argument : arguments) {

@@ -16,12 +16,7 @@ final class BindFlags {
     private final Flag<Integer> port;
     private final Flag<Optional<Path>> unixSocket;
 
-    /**
-     * Adds the flags to {@code group}.
-     *
-     * @param protocol how their names begin, in small letters
-     * @param otherSocket another name for the flag of the Unix socket; empty for none
-     */
+    /** Adds {@code --<protocol>-...} flags. {@code otherSocket} is an alias of the socket flag; empty for none. */
     BindFlags(FlagGroup group, String protocol, String title, String otherSocket, BindSettings standard) {
         enabled = group.yesOrNo("--allow-" + protocol, standard.enabled(), "Whether " + title + " requests are taken.");
         address = group.flag(

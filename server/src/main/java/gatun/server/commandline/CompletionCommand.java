@@ -41,7 +41,7 @@ final class CompletionCommand implements Callable<Integer> {
     @Mixin
     CommandSpec help = HelpFlag.mixin();
 
-    /** The shells that there are scripts for. */
+    /** The supported shells. */
     static final class Shells extends ArrayList<String> {
         private static final long serialVersionUID = 1;
 

@@ -28,11 +28,7 @@ import org.snakeyaml.engine.v2.scanner.StreamReader;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * Flags as a file in YAML: a key is the name of a flag without its dashes, or the beginning of one with the rest nested
- * below it, so that {@code http: {port: 8000}} is {@code --http-port=8000}. A list holds the values of a flag that
- * takes several.
- */
+/** Flags in YAML: {@code http: {port: 8000}} is {@code --http-port=8000}, and a list the values of one flag. */
 final class ConfigurationFile {
     private final Path file;
     private final CommandSpec command;
@@ -43,11 +39,7 @@ final class ConfigurationFile {
         this.command = command;
     }
 
-    /**
-     * Reads the values that {@code file} gives to flags of {@code command}.
-     *
-     * @throws InvalidFileException when it cannot be read, is no YAML, or has a key that is no flag
-     */
+    /** Throws {@link InvalidFileException} when the file cannot be read, is no YAML, or has a key that is no flag. */
     static List<SettingSource> read(Path file, CommandSpec command) {
         ConfigurationFile reader = new ConfigurationFile(file, command);
         reader.document().ifPresent(root -> reader.section("", root));

@@ -16,11 +16,7 @@ import picocli.CommandLine.ParameterException;
 final class FlagBeginning {
     private FlagBeginning() {}
 
-    /**
-     * The same arguments with the whole names of flags. A beginning that no flag has stays as it is.
-     *
-     * @throws ParameterException when several flags begin so; names of one flag count once
-     */
+    /** Completes abbreviated flags. Throws {@link ParameterException} when several flags begin so. */
     static List<String> complete(CommandSpec command, List<String> arguments) {
         List<String> completed = new ArrayList<>();
         for (String argument : arguments) {

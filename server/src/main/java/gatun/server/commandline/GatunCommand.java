@@ -34,7 +34,7 @@ public final class GatunCommand implements Callable<Integer> {
     private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
 
-    /** The commands that know nothing of others. */
+    /** The commands that do not depend on others. */
     private static final Set<String> ALONE =
             Set.of(SERVE, "check", "init", "pull", "backends", "models", "top", "bench", "install");
 
@@ -61,12 +61,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * The command line of the program.
-     *
-     * @param version the text of {@code --version}
-     * @param serve runs {@code gatun serve}
-     * @param embedded starts a server of a model repository's folder, which ends with its client, for {@code gatun
-     *     bench}
+     * The command line of the program. {@code embedded} starts a server of a model repository's folder for {@code gatun
+     * bench}, which ends with its client.
      */
     public static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded) {
         return create(version, serve, embedded, new SettingSources());
@@ -76,7 +72,7 @@ public final class GatunCommand implements Callable<Integer> {
         return create(version, commands(serve, embedded), sources);
     }
 
-    /** What makes each command, by its name: to find the flags of all takes longer than the rest of a short command. */
+    /** The factories of commands by name: to find all commands' flags takes longer than a short command runs. */
     private static Map<String, Supplier<Object>> commands(ServeAction serve, EmbeddedModels embedded) {
         Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
         commands.put(SERVE, () -> ServeCommand.create(serve, ServerSettings.standard()));
@@ -109,7 +105,7 @@ public final class GatunCommand implements Callable<Integer> {
         System.setProperty("picocli.converters.excludes", "java[.](sql|time|nio)[.].*");
     }
 
-    /** The names of those commands that the arguments can be about, as far as their first word tells. */
+    /** The names of the commands that the first argument may mean. */
     private static Set<String> needed(Set<String> all, String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];
         if (ALONE.contains(first)) {
@@ -134,11 +130,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs the command line of the program, with the flags of {@code serve} from the environment and the configuration
-     * file.
-     *
-     * @param environment the process's variables
-     * @param arguments may be those of Triton's or TensorFlow Serving's program, after its name
+     * Runs the command line, with flags from the environment and the configuration file. {@code arguments} may be those
+     * of Triton's or TensorFlow Serving's program, after its name.
      */
     public static int run(
             String version,
@@ -153,12 +146,7 @@ public final class GatunCommand implements Callable<Integer> {
         return run(command, sources, environment, arguments);
     }
 
-    /**
-     * Prints the version where {@code arguments} ask for that alone: to make a command line takes longer than all the
-     * rest.
-     *
-     * @return whether they do
-     */
+    /** Prints the version when {@code arguments} ask for that alone, before the slow command line; true if they do. */
     public static boolean answeredVersion(String version, String... arguments) {
         boolean asked = arguments.length == 1 && arguments[0].equals("--version");
         if (asked) {
@@ -229,11 +217,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * Overlays settings with flags of {@code gatun serve}, for a server that is a part of another program.
-     *
-     * @param standard what holds where no flag says otherwise
-     * @param warn is told of flags without effect
-     * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
+     * Overlays {@code standard} with flags of {@code gatun serve}; {@code warn} is told of flags without effect. Throws
+     * {@link IllegalArgumentException} with the text of the command line for flags that are wrong.
      */
     public static ServerSettings overlay(ServerSettings standard, List<String> flags, Consumer<String> warn) {
         List<ServerSettings> read = new ArrayList<>(1);

@@ -23,12 +23,7 @@ final class GrpcTlsFlags extends FlagGroup {
             "The server's certificate in PEM format, followed by those that vouch for it.",
             "Certificates in PEM format of those who vouch for clients.");
 
-    /**
-     * The files for TLS; empty where TLS is off.
-     *
-     * @throws ParameterException naming a file's flag that is missing, or that says something else
-     * @throws FlagException when the files that a protocol names cannot be used
-     */
+    /** Empty where TLS is off. Throws {@link ParameterException} or {@link FlagException} for a file's flag. */
     Optional<TlsFiles> files(CommandSpec spec, List<ProtocolProvider> protocols) {
         Flag<Boolean> because = mutual.value() ? mutual : tls;
         Optional<GrpcTls> other = protocols.stream()

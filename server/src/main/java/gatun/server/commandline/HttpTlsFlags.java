@@ -17,11 +17,7 @@ final class HttpTlsFlags extends FlagGroup {
                     + " that vouch for it.",
             "Lets in only clients with a certificate for which one of these vouches, in PEM format.");
 
-    /**
-     * The files for TLS; empty where TLS is off.
-     *
-     * @throws ParameterException naming a file's flag that is missing
-     */
+    /** Empty where TLS is off. Throws {@link ParameterException}, which names the file's flag that is missing. */
     Optional<TlsFiles> files(CommandSpec spec) {
         boolean key = files.key.value().isPresent();
         Optional<PemFile> roots = TlsFileFlags.given(files.roots);

@@ -13,9 +13,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * The flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are
- * accepted with a warning. Flags that protect a server are not: to drop them silently would leave open what the
- * operator meant to close.
+ * Flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are accepted
+ * with a warning, unless they protect a server: to drop those would leave open what the operator meant to close.
  */
 final class KnownFlags {
     private static final String TRITON = "Triton";
@@ -24,7 +23,7 @@ final class KnownFlags {
     private static final String NO_ALTS = "Gatun does not know Google's ALTS, and without it the port would lie open;"
             + " serve TLS by --grpc-use-ssl or --ssl_config_file instead";
 
-    /** Flags that must not be dropped silently, and why. */
+    /** Flags that must not be dropped silently, with the reasons. */
     private static final Map<String, String> PROTECTIVE = Map.of("--use_alts_credentials", NO_ALTS);
 
     private static final String NO_THREADS = "each request has a virtual thread, and there is no limit to set";
@@ -33,7 +32,7 @@ final class KnownFlags {
             "TensorFlow runs graphs as they are; set TF_XLA_FLAGS in the environment to try"
                     + " the compiler of its library";
 
-    /** Why flags of TensorFlow Serving have no effect. */
+    /** The reasons why flags of TensorFlow Serving have no effect. */
     private static final Map<String, String> REASONS = Map.ofEntries(
             Map.entry("--rest_api_num_threads", NO_THREADS),
             Map.entry("--grpc_max_threads", NO_THREADS),
@@ -82,11 +81,7 @@ final class KnownFlags {
                         .build()));
     }
 
-    /**
-     * One line for each flag without effect that was given.
-     *
-     * @throws ParameterException when one of them protects the server, or has a value that its own server refuses
-     */
+    /** One line for each that was given. Throws {@link ParameterException} for protective flags and invalid values. */
     static List<String> warnings(ParseResult parsed) {
         List<String> warnings = new ArrayList<>();
         ORIGINS.forEach((name, origin) -> {

@@ -70,7 +70,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
         super(standard);
     }
 
-    /** @throws ParameterException when the flags of {@code spec}'s command contradict each other */
+    /** Throws {@link ParameterException} when the flags of {@code spec}'s command contradict each other. */
     MemorySettings settings(CommandSpec spec) {
         if (!cacheOptions.value().isEmpty() && olderCacheByteSize.value().isPresent()) {
             throw new ParameterException(

@@ -183,7 +183,7 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
         super(standard);
     }
 
-    /** @throws ParameterException when the flags of {@code command} contradict each other */
+    /** Throws {@link ParameterException} when the flags of {@code command} contradict each other. */
     ServedModelSettings settings(
             CommandSpec command, ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
         List<Path> folders = Stream.concat(

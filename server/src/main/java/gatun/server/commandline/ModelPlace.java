@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.TypeConversionException;
 
-/** Where models are, as an operator says it. */
+/** The place of models, as an operator writes it. */
 sealed interface ModelPlace {
     FlagType<ModelPlace> TYPE = FlagType.of("DIR", ModelPlace::of);
 

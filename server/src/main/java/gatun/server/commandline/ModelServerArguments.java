@@ -11,7 +11,7 @@ import java.util.Set;
 final class ModelServerArguments {
     static final String COMMAND = "tensorflow_model_server";
 
-    /** The flags that this command starts a server with: it listens only where that program does, and tries as often. */
+    /** The flags that make this command listen, and retry, as that program does. */
     private static final List<String> DEFAULTS = List.of(
             "serve",
             "--allow-http=false",

@@ -72,10 +72,7 @@ final class ModelsCommand implements Callable<Integer> {
 
         private ModelListing() {}
 
-        /**
-         * Asks a server for its models, and draws the table; the reasons of models that cannot answer requests stand
-         * beneath. Throws {@link ClientException} when the server cannot be reached, or does not list its models.
-         */
+        /** A table of the models, and why some are not ready. Throws {@link ClientException}. */
         static String of(GatunClient client, boolean onlyReady, TextTable table) {
             List<RepositoryModel> models = client.models().index(onlyReady);
             if (models.isEmpty()) {

@@ -12,14 +12,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/**
- * An option of a part that has a name and may come in a jar of its own, as Triton writes it:
- * {@code onnxruntime,library=PATH}.
- *
- * @param owner the backend or the cache that it is for
- * @param name the name of the option
- * @param value the value of the option
- */
+/** An option of a backend or a cache, its {@code owner}, as Triton writes it: {@code onnxruntime,library=PATH}. */
 record NamedOption(String owner, String name, String value) {
     static final FlagType<NamedOption> OF_BACKEND = FlagType.of("BACKEND,K=V", new BackendReader()::convert);
 

@@ -48,7 +48,7 @@ final class RemoteServerFlags {
             description = "Wait no longer for an answer (default: ${DEFAULT-VALUE}).")
     int timeoutSeconds;
 
-    /** Reads how many seconds there are. */
+    /** A number of seconds. */
     static final class Count implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
@@ -60,11 +60,7 @@ final class RemoteServerFlags {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
-    /**
-     * The options of a client of that server, which asks once.
-     *
-     * @throws ParameterException of {@code command} when a flag has a value that makes no sense
-     */
+    /** Options for a client without retries. Throws {@link ParameterException} when a value makes no sense. */
     ClientOptions options(CommandLine command) {
         ClientOptions options;
         try {

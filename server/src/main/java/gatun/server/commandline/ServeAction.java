@@ -8,13 +8,6 @@ import java.util.List;
 /** Runs with the flags of {@code gatun serve} once they are read. */
 @FunctionalInterface
 public interface ServeAction {
-    /**
-     * Serves until told to stop.
-     *
-     * @param settings the settings that the flags give
-     * @param logging the settings of the log, and of the access log
-     * @param warnings warnings for the operator about flags without effect
-     * @return the exit status
-     */
+    /** Serves until told to stop. {@code warnings} are of flags without effect. Returns the exit status. */
     int serve(ServerSettings settings, LoggingSettings logging, List<String> warnings);
 }

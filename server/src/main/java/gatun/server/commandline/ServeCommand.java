@@ -84,11 +84,7 @@ final class ServeCommand implements Callable<Integer> {
         spec.addMixin("Help", HelpFlag.mixin());
     }
 
-    /**
-     * The command.
-     *
-     * @param standard what holds where no flag says otherwise
-     */
+    /** The command. {@code standard} holds the defaults. */
     static CommandLine create(ServeAction action, ServerSettings standard) {
         CommandSpec spec = new ServeCommand(action, standard).spec;
         KnownFlags.addTo(spec);

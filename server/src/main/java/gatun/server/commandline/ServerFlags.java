@@ -64,11 +64,7 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
         super(standard);
     }
 
-    /**
-     * Compares the profile with that of the JVM, whose flags cannot be changed any more.
-     *
-     * @throws ParameterException when another profile is asked for than the one that the JVM was started with
-     */
+    /** Throws {@link ParameterException} when the JVM was started with another profile: its flags are final. */
     void requireProfile(CommandSpec spec) {
         Optional<String> started = Optional.ofNullable(System.getProperty(JVM_PROFILE));
         if (profile.value().isEmpty() || profile.value().equals(started)) {

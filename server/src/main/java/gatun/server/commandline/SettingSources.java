@@ -22,12 +22,8 @@ final class SettingSources {
     private final Map<OptionSpec, String> origins = new HashMap<>();
 
     /**
-     * The command line that has the meaning of all sources together.
-     *
-     * @param arguments the arguments after the command
-     * @param environment the environment's variables; empty for a server inside another program, whose environment is
-     *     not ours
-     * @throws ConfigurationFile.InvalidFileException when there is a file, and something is wrong with it
+     * The arguments of all sources together. {@code environment} is empty for a server inside another program. Throws
+     * {@link ConfigurationFile.InvalidFileException} when something is wrong with the file.
      */
     List<String> merge(CommandSpec command, List<String> arguments, Map<String, String> environment) {
         Set<@Nullable OptionSpec> given = arguments.stream()
@@ -125,12 +121,7 @@ final class SettingSources {
         }
     }
 
-    /**
-     * The value of one flag in one source.
-     *
-     * @param values its values in the form of the command line; several where the flag takes several
-     * @param origin the place of the value, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
-     */
+    /** The values of a flag. {@code origin} is for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key. */
     record SettingSource(OptionSpec flag, List<String> values, String origin) {
         /** Whether both are values of the same flag. */
         boolean isOfSameFlag(SettingSource other) {

@@ -36,7 +36,7 @@ final class StoreFlags extends OverlayFlags<StoreSettings> {
         super(standard);
     }
 
-    /** @param locations where models are fetched from, besides those of the settings that this overlays */
+    /** {@code locations} are fetched besides those of the settings that this overlays. */
     StoreSettings settings(List<RepositoryLocation> locations) {
         return new StoreSettings(
                 Stream.concat(standard.repositories().stream(), locations.stream())

@@ -24,12 +24,7 @@ final class TlsFileFlags {
         roots = group.optional("--" + protocol + "-root-cert", FlagType.PATH, rootsText);
     }
 
-    /**
-     * The file of a flag that another needs.
-     *
-     * @param because the flag that needs it
-     * @throws ParameterException when the flag was not given
-     */
+    /** The file of a flag. Throws {@link ParameterException} when it was not given, though {@code because} needs it. */
     static PemFile required(CommandSpec spec, Flag<?> because, Flag<Optional<Path>> file) {
         return given(file)
                 .orElseThrow(() -> new ParameterException(

@@ -125,11 +125,7 @@ interface TraceOption {
     interface CollectorOption extends UnaryOperator<CollectorSettings> {
         String PREFIX = "opentelemetry,";
 
-        /**
-         * Reads {@code url=URL}, {@code resource=NAME=VALUE} or one of the numbers of the batch span processor.
-         *
-         * @throws TypeConversionException when it is none of them
-         */
+        /** {@code url=URL}, {@code resource=NAME=VALUE}, or a number of the batch span processor. Throws otherwise. */
         static CollectorOption read(String setting) {
             int equals = setting.indexOf('=');
             String name = equals < 0 ? setting : setting.substring(0, equals);

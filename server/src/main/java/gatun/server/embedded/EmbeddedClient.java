@@ -46,11 +46,7 @@ public final class EmbeddedClient implements GatunClient {
     private final Runnable onClose;
     private volatile boolean ended;
 
-    /**
-     * The client of {@code server}, which it borrows.
-     *
-     * @param onClose runs when this client is closed
-     */
+    /** Borrows {@code server}. {@code onClose} runs when this client is closed. */
     public EmbeddedClient(InferenceServer server, Runnable onClose) {
         this.server = server;
         this.onClose = onClose;
@@ -190,14 +186,12 @@ public final class EmbeddedClient implements GatunClient {
         }
     }
 
-    /**
-     * The regions that are registered with a server in this process; those of other processes too, where they are allowed.
-     */
+    /** Regions registered with a server in this process; those of other processes too, where allowed. */
     static final class EmbeddedRegions implements RegionControl {
         private final InferenceServer server;
         private final Runnable requireOpen;
 
-        /** @param requireOpen throws when the server was closed */
+        /** {@code requireOpen} throws when the server was closed. */
         EmbeddedRegions(InferenceServer server, Runnable requireOpen) {
             this.server = server;
             this.requireOpen = requireOpen;

@@ -24,7 +24,7 @@ final class EmbeddedModels implements ModelControl {
     private final InferenceServer server;
     private final Runnable requireOpen;
 
-    /** @param requireOpen throws when the server was closed */
+    /** {@code requireOpen} throws when the server was closed. */
     EmbeddedModels(InferenceServer server, Runnable requireOpen) {
         this.server = server;
         this.requireOpen = requireOpen;

@@ -31,12 +31,7 @@ final class EmbeddedRequests {
         this.memory = new RequestMemory(server.buffers());
     }
 
-    /**
-     * The runtime's request for {@code asked}; the caller owns it.
-     *
-     * @param lent whether the memory of the inputs stays until the request was answered
-     * @throws GatunException when the server refuses the request
-     */
+    /** The caller owns it. {@code lent} inputs keep their memory until the answer. Throws {@link GatunException}. */
     InferenceRequest request(InferRequest asked, boolean lent) {
         InferenceRequest request = new InferenceRequest(server.model(asked.model(), asked.version()));
         try {
@@ -135,9 +130,8 @@ final class EmbeddedRequests {
     }
 
     /**
-     * The memory in which engines find the inputs of callers in this process: the caller's own where engines can use it,
-     * else a copy. Engines need native memory that is aligned for the elements; strings are copied, since they are parsed
-     * and their owner may change them meanwhile.
+     * The inputs' memory: the caller's own where engines can use it (native, aligned for the elements), else a copy.
+     * Strings are copied, since they are parsed and their owner may change them meanwhile.
      */
     static final class RequestMemory {
         private final BufferPool pool;
@@ -146,12 +140,7 @@ final class EmbeddedRequests {
             this.pool = pool;
         }
 
-        /**
-         * Adds an input to a request, which owns the copy where there is one.
-         *
-         * @param lent whether the caller keeps the memory until the request was answered, so that it need not be copied
-         * @throws IllegalStateException when the memory was freed, or is another thread's
-         */
+        /** Adds an input, copied unless {@code lent} and usable by engines. Throws {@link IllegalStateException}. */
         void addInput(InferenceRequest request, Tensor input, boolean lent) {
             MemorySegment bytes = input.bytes();
             String what = "the memory of input '" + input.spec().name() + "' of model '"

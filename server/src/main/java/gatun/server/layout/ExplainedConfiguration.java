@@ -60,11 +60,7 @@ final class ExplainedConfiguration {
 
     private ExplainedConfiguration() {}
 
-    /**
-     * The text of {@code config}, which is as the engine has completed it; its defaults are left to the server.
-     *
-     * @param unbatched why it has no batching though nobody has said so; empty where there is no such reason
-     */
+    /** The text of a completed configuration. {@code unbatched} says why it has no batching unasked. */
     static String of(ModelConfig config, Optional<String> unbatched) {
         StringBuilder text = new StringBuilder(HEAD);
         text.append(print(ModelConfig.newBuilder().setName(config.getName())));

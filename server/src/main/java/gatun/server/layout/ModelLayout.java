@@ -59,7 +59,7 @@ public final class ModelLayout {
         this.out = out;
     }
 
-    /** What the caller has asked for in vain. */
+    /** The request of the caller cannot be fulfilled. */
     private static final class WrongRequest extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -69,12 +69,8 @@ public final class ModelLayout {
     }
 
     /**
-     * Lays out the model of {@code settings}.
-     *
-     * @param out receives what was done, or why a server would not serve the model
-     * @param err receives what is wrong with the settings
-     * @return the exit status: 0 when the model is laid out, 1 when it cannot be served, 2 when there is no such model
-     *     or no place for it
+     * Lays out the model, and prints to {@code err} what is wrong with the settings. Returns 0; 1 when the model cannot
+     * be served; 2 when there is no such model or no place for it.
      */
     public static int run(LayoutSettings settings, PrintWriter out, PrintWriter err) {
         Log.install(LogSettings.standard().withInfo(false));
@@ -217,7 +213,7 @@ public final class ModelLayout {
         return missing;
     }
 
-    /** Deletes {@code folder} and those above it up to {@code last}, as far as they are empty. */
+    /** Deletes empty folders from {@code folder} up to {@code last}. */
     private static void deleteEmpty(Path folder, Path last) {
         for (Path at = folder; at != null; at = at.equals(last) ? null : at.getParent()) {
             try {

@@ -40,7 +40,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
     /** How long an entry may lie before it is written, so that no request need wake the thread. */
     private static final Duration PERIOD = Duration.ofMillis(50);
 
-    /** How long the end waits for a file that takes nothing. */
+    /** The longest wait at the end for a file that takes nothing. */
     private static final Duration LAST_WRITE = Duration.ofSeconds(2);
 
     /** From this length on, lines are written before more are made. */
@@ -71,11 +71,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
         this.thread = SupervisedThread.unstarted("access-log", this::run);
     }
 
-    /**
-     * Begins to write.
-     *
-     * @throws UncheckedIOException when the file cannot be written; the text names it
-     */
+    /** Begins to write. Throws {@link UncheckedIOException}, which names the file, when that is not possible. */
     public static AccessLogWriter open(AccessLogSettings settings, LogRotation rotation) {
         AccessLogWriter log = new AccessLogWriter(settings, rotation);
         // To open a pipe waits for its reader, which the thread may do.
@@ -221,7 +217,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
         return file.map(Path::toString).orElse("standard output");
     }
 
-    /** Writes what waits, unless that takes long, and ends. */
+    /** Writes the waiting lines, within a limited time, and ends. */
     @Override
     public void close() {
         closing = true;

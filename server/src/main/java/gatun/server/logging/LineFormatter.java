@@ -108,7 +108,7 @@ final class LineFormatter extends Formatter {
         return value >= Level.INFO.intValue() ? 'I' : 'V';
     }
 
-    /** The class that logs, without its package: it tells the reader where to look, in the least width. */
+    /** The simple name of the class that logs. */
     private static String source(LogRecord record) {
         String logger = record.getLoggerName();
         return logger == null ? "" : logger.substring(logger.lastIndexOf('.') + 1);

@@ -26,9 +26,7 @@ public final class Log implements LogControl {
     private static final Logger ROOT = Logger.getLogger("");
     private static final Logger GATUN = Logger.getLogger("gatun");
 
-    /**
-     * Chatty at its own INFO level; heard only when asked for. Kept here, since the log forgets loggers nobody holds.
-     */
+    /** Chatty at its own INFO level; heard only when asked for. Held here, since the JDK's log holds loggers weakly. */
     private static final Logger HELIDON = Logger.getLogger("io.helidon");
 
     /** Only reads clients' headers, and would let a client fill the log with what it cannot read. */
@@ -49,12 +47,7 @@ public final class Log implements LogControl {
         this.handler = new FlushingHandler(target);
     }
 
-    /**
-     * Replaces the configuration that was there before.
-     *
-     * @return the log, for changes while the server runs
-     * @throws UncheckedIOException when the log file cannot be opened; the text names it
-     */
+    /** Replaces the configuration. Throws {@link UncheckedIOException}, which names the file that cannot be opened. */
     public static Log install(LogSettings settings) {
         return install(settings, LogRotation.NONE);
     }

@@ -10,9 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * A file that lines are appended to. When it is {@linkplain #flush flushed} and has reached its size, it is put aside as
- * {@code FILE.1}, the one before that as {@code FILE.2} and so on, and begun anew. What is no regular file, such as a
- * pipe, is only appended to. For one thread at a time.
+ * A file that lines are appended to. A {@linkplain #flush flush} moves it to {@code FILE.1}, and that to {@code FILE.2}
+ * and so on, once it has its size. Pipes and the like are only appended to. Not thread-safe.
  */
 final class RotatingFile extends OutputStream {
     private final Path file;
@@ -20,20 +19,14 @@ final class RotatingFile extends OutputStream {
     private OutputStream target;
     private long byteSize;
 
-    /**
-     * Opens {@code file}; waits for a reader where it is a pipe. Throws {@link IOException} when it cannot be written.
-     */
+    /** Opens {@code file}; waits for a reader where it is a pipe. Throws when it cannot be written. */
     RotatingFile(Path file, LogRotation rotation) throws IOException {
         this.file = file;
         this.rotation = rotation;
         this.target = append();
     }
 
-    /**
-     * Goes on in a file of the same name, after somebody may have moved the present one away.
-     *
-     * @throws IOException when there can be none; the present one goes on then
-     */
+    /** Opens the file anew, after it was moved away. When that throws, the present one stays in use. */
     void reopen() throws IOException {
         OutputStream before = target;
         target = append();

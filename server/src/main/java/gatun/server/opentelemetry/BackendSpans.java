@@ -12,17 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a backend told of a request: spans that two activities begin and end, each within those that were open then, and
- * events beside them. A span without an end has that of what is in it.
- *
- * @param spans the outermost spans
- * @param events what was told outside of all spans
+ * The outermost spans that a backend's activities begin and end, and the {@code events} outside of them. A span without
+ * an end ends with what is in it.
  */
 record BackendSpans(List<TracedSpan> spans, List<Event> events) {
     private static final String START = "_START";
     private static final String END = "_END";
 
-    /** A span that has begun. */
     private record Open(String name, List<Event> events, List<TracedSpan> spans) {
         private static Open of(String name) {
             return new Open(name, new ArrayList<>(), new ArrayList<>());

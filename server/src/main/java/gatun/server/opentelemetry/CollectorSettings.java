@@ -17,9 +17,7 @@ import java.util.Map;
  */
 public record CollectorSettings(
         String url, Map<String, String> resource, int maxQueueSize, Duration scheduleDelay, int maxBatchSize) {
-    /**
-     * A collector on this machine, and otherwise Triton's settings: its name for the service, OpenTelemetry's numbers.
-     */
+    /** A collector on this machine, and else Triton's settings: its name for the service, OpenTelemetry's numbers. */
     public static final CollectorSettings STANDARD = new CollectorSettings(
             "http://localhost:4318/v1/traces",
             Map.of("service.name", "triton-inference-server"),
@@ -32,7 +30,7 @@ public record CollectorSettings(
         resource = Map.copyOf(resource);
     }
 
-    /** The same, but the batch size of the standard, which nobody asked for, shrinks to the number that may wait. */
+    /** The same; a batch size of the standard shrinks to the number of spans that may wait. */
     public CollectorSettings fitted() {
         return maxBatchSize == STANDARD.maxBatchSize ? withMaxBatchSize(Math.min(maxBatchSize, maxQueueSize)) : this;
     }
@@ -41,11 +39,7 @@ public record CollectorSettings(
         return address(url);
     }
 
-    /**
-     * The address that {@code url} stands for.
-     *
-     * @throws IllegalArgumentException when it is no URI
-     */
+    /** The address that {@code url} stands for. Throws {@link IllegalArgumentException} when it is no URI. */
     public static URI address(String url) {
         return URI.create(url.contains("://") ? url : "http://" + url);
     }

@@ -79,7 +79,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
         return Resource.getDefault().merge(Resource.create(attributes.build()));
     }
 
-    /** With no delay at all, the thread that sends would never sleep. */
+    /** With a delay of zero, the sending thread would never sleep. */
     private static Duration longerThanNothing(Duration delay) {
         return delay.isZero() ? Duration.ofMillis(1) : delay;
     }

@@ -24,11 +24,6 @@ final class SpanBacklog {
     /** Whether the log has said that spans are dropped, and not since that they are sent again. */
     private final AtomicBoolean dropping = new AtomicBoolean();
 
-    /**
-     * A backlog without spans.
-     *
-     * @param limit the most spans that may wait
-     */
     SpanBacklog(URI url, long limit) {
         this.url = url;
         this.limit = limit;

@@ -20,16 +20,9 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A part of a trace in OpenTelemetry's form, under Triton's names: {@code InferRequest} from a request's first byte to
- * the last of its response, the model's name while the server has the request, {@code compute} while an instance has
- * it, and what the backend calls its own. A request that was made for another lies within that one's span. Each span
- * has its stages as events.
- *
- * @param name the name of the span
- * @param id its number, where others know it already
- * @param attributes the attributes of the span, beside its times
- * @param events its stages and what a backend told, in the order of their times
- * @param children the spans within it; an empty span has some
+ * A span under Triton's names: {@code InferRequest} from a request's first byte to its response's last, the model's
+ * name while the server has the request, {@code compute} while an instance has it, and the backend's own. A request
+ * made for another lies within that one's span. {@code events} are in the order of their times.
  */
 record TracedSpan(
         String name, Optional<String> id, Attributes attributes, List<Event> events, List<TracedSpan> children) {
@@ -90,11 +83,7 @@ record TracedSpan(
         return 1 + children.stream().mapToInt(TracedSpan::count).sum();
     }
 
-    /**
-     * Begins and ends these spans, at the times of their events.
-     *
-     * @param epochNanos added to the times of events, for nanoseconds since 1970
-     */
+    /** Records these spans. {@code epochNanos} is added to events' times, for nanoseconds since 1970. */
     void record(Tracer tracer, ChosenIds ids, Context parent, long epochNanos) {
         ids.nextSpan(id);
         Span span = tracer.spanBuilder(name)

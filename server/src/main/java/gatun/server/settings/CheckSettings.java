@@ -16,7 +16,6 @@ import java.util.Optional;
  * @param modelNamespacing whether models of several repositories may have the same name
  * @param backendOptions options of backends, by backend and name
  * @param backendDirectory a folder with more backends; empty for none
- * @param showConfigurations whether completed configurations are shown
  */
 public record CheckSettings(
         List<Path> paths,

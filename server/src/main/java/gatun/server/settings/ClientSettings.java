@@ -8,13 +8,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The limits and rights of clients.
- *
- * @param access who may ask for what
- * @param limits how much they may ask for
- * @param connections how many connections they may have open
- * @param hosts the names of the server that those on its machine may address it by, besides the machine's own; {@code *}
- *     for any
+ * The limits and rights of clients. {@code hosts} are the names by which programs on this machine may address the
+ * server, besides the machine's own; {@code *} for any.
  */
 public record ClientSettings(
         AccessSettings access, LimitSettings limits, ConnectionLimits connections, Set<String> hosts) {
@@ -28,12 +23,7 @@ public record ClientSettings(
         return new ClientSettings(AccessSettings.OPEN, LimitSettings.standard(), ConnectionLimits.STANDARD, Set.of());
     }
 
-    /**
-     * The rules for access, and for the request headers that are forwarded to models.
-     *
-     * @param http the rules for HTTP requests
-     * @param grpc the rules for gRPC calls
-     */
+    /** The rules for access, and for the request headers that are forwarded to models. */
     public record AccessSettings(HeaderRules http, HeaderRules grpc) {
         /** Everything is open to everybody, and models learn of no header. */
         public static final AccessSettings OPEN = new AccessSettings(HeaderRules.none(), HeaderRules.none());

@@ -19,14 +19,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 
-/**
- * The settings of listeners for requests and for metrics.
- *
- * @param http the listener for HTTP requests
- * @param grpc the listener for gRPC requests
- * @param metrics the listener for metrics
- * @param protocols the protocols, by their precedence; they have their own settings
- */
+/** The settings of listeners. {@code protocols} are in the order of their precedence, with their own settings. */
 public record ListenerSettings(
         HttpSettings http, GrpcSettings grpc, MetricsSettings metrics, List<ProtocolProvider> protocols) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
@@ -112,8 +105,6 @@ public record ListenerSettings(
     /**
      * The address of a listener.
      *
-     * @param enabled whether it listens at all
-     * @param address the address to listen on
      * @param port the port to listen on; 0 for any free one
      * @param unixSocket a Unix socket to listen on as well, never with TLS; empty for none
      * @param tls the files for TLS on the port; empty for none
@@ -136,9 +127,7 @@ public record ListenerSettings(
     /**
      * The settings of the HTTP listener.
      *
-     * @param bind its address
      * @param maxInputSize the most bytes that a request may have
-     * @param timeouts how long clients are waited for
      * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
      */
     public record HttpSettings(
@@ -155,12 +144,7 @@ public record ListenerSettings(
                 new HttpSettings(BindSettings.everywhere(PORT), MAX_INPUT_SIZE, HttpTimeouts.STANDARD, Set.of(), true);
     }
 
-    /**
-     * The settings of the gRPC listener.
-     *
-     * @param bind its address
-     * @param keepalive how connections are kept alive, and when they end
-     */
+    /** The settings of the gRPC listener. */
     public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive) {
         private static final int PORT = 8001;
 
@@ -172,10 +156,8 @@ public record ListenerSettings(
     /**
      * The settings of the metrics listener.
      *
-     * @param enabled whether they are at all
      * @param address the address to listen on; empty for that of HTTP
      * @param port the port to listen on; 0 for any free one
-     * @param shown the choice of metrics
      * @param gpus whether metrics of GPUs are shown, where there are any
      */
     public record MetricsSettings(

@@ -6,13 +6,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Optional;
 
-/**
- * Everything that is written about what the server does.
- *
- * @param log the log
- * @param access the access log; empty for none
- * @param rotation when files of both are begun anew
- */
+/** The settings of both logs. {@code access} is empty for none; {@code rotation} is for both. */
 public record LoggingSettings(LogSettings log, Optional<AccessLogSettings> access, LogRotation rotation) {
     /** Checks that nothing is missing. */
     public LoggingSettings {
@@ -21,12 +15,7 @@ public record LoggingSettings(LogSettings log, Optional<AccessLogSettings> acces
         Objects.requireNonNull(rotation, "rotation");
     }
 
-    /**
-     * The access log: a line for each request.
-     *
-     * @param file the file to append to; empty for standard output
-     * @param json whether lines are JSON
-     */
+    /** The access log: a line for each request. An empty {@code file} is standard output. */
     public record AccessLogSettings(Optional<Path> file, boolean json) {
         /** Checks that nothing is missing. */
         public AccessLogSettings {
@@ -34,12 +23,7 @@ public record LoggingSettings(LogSettings log, Optional<AccessLogSettings> acces
         }
     }
 
-    /**
-     * When the server itself begins a log file anew.
-     *
-     * @param byteSize the size from which on the file is put aside; 0 for never
-     * @param files how many files that were put aside are kept; at least 1
-     */
+    /** A log file of {@code byteSize} bytes, 0 for never, is put aside. {@code files}, at least 1, are kept. */
     public record LogRotation(long byteSize, int files) {
         /** Files grow until somebody else moves them away. */
         public static final LogRotation NONE = new LogRotation(0, 5);

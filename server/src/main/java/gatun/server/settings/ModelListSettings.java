@@ -35,20 +35,10 @@ public record ModelListSettings(Names names, Duration filePoll, List<Path> reloa
 
     /** The source of the names of models. */
     public sealed interface Names {
-        /**
-         * One model.
-         *
-         * @param name the name for clients
-         * @param basePath the folder with one folder for each version
-         */
+        /** One model. {@code basePath} has one folder for each version. */
         record One(String name, Path basePath) implements Names {}
 
-        /**
-         * One model that is fetched first.
-         *
-         * @param name the name for clients
-         * @param location where the folder with one folder for each version is
-         */
+        /** One model that is fetched first; {@code location} has one folder for each version. */
         record Stored(String name, RepositoryLocation location) implements Names {}
 
         /** A list in a file, in protobuf's text format. */

@@ -9,7 +9,7 @@ import java.util.List;
 
 /** This process's memory: the machine's, or its container's. From the kernel, since beans cost start time. */
 final class ProcessMemory {
-    /** The buffer pool's size where nobody knows how much memory there is. */
+    /** The buffer pool's size when the memory of the machine is unknown. */
     static final long LEAST_POOL_BYTE_SIZE = 256L << 20;
 
     /** Tensors get a quarter; the heap, models and engines have the rest. */
@@ -20,17 +20,17 @@ final class ProcessMemory {
 
     private ProcessMemory() {}
 
-    /** The buffer pool's size where nobody says another. */
+    /** The default size of the buffer pool. */
     static long poolByteSize() {
         return poolByteSize(byteSize(SYSTEM));
     }
 
-    /** The same for a process that may have {@code byteSize} bytes; 0 where that is not known. */
+    /** The default for a process that may have {@code byteSize} bytes; 0 for unknown. */
     static long poolByteSize(long byteSize) {
         return byteSize <= 0 ? LEAST_POOL_BYTE_SIZE : byteSize / POOL_SHARE;
     }
 
-    /** The bytes that the kernel's files below {@code root} tell; 0 where they do not. */
+    /** The memory in bytes by the kernel's files below {@code root}; 0 for unknown. */
     static long byteSize(Path root) {
         long least = lines(root.resolve("proc/meminfo")).stream()
                 .filter(line -> line.startsWith(MACHINE))
@@ -68,7 +68,7 @@ final class ProcessMemory {
         return number(text.strip().split(" ", 2)[0]);
     }
 
-    /** A number of the kernel's; the greatest for {@code max}, and for what is none. */
+    /** A number of the kernel; the greatest for {@code max} and for what is no number. */
     private static long number(String text) {
         try {
             return Long.parseLong(text);

@@ -15,15 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The models to serve.
- *
- * @param sources the places where models come from
- * @param control which of them are loaded
- * @param loading how they are configured and loaded
- * @param runs how they are run
- * @param backends the options of backends, and the folder of more of them
- * @param warmUpIterations how often each request in a model's file of warm-up requests is sent to it; 0 for never
- * @param stores the models that are fetched first
+ * The models to serve. {@code warmUpIterations} is how often each of a model's warm-up requests is sent; 0 for never.
+ * {@code stores} has the models that are fetched first.
  */
 public record ServedModelSettings(
         Sources sources,

@@ -10,17 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Everything that the operator decided about one server.
- *
- * @param id the name that the server gives itself in its metadata
- * @param lifecycle how the server says that it is ready, and how it stops
- * @param models the models to serve
- * @param memory the limits of native memory
- * @param listeners the addresses for requests and for metrics
- * @param clients what clients may do
- * @param tracing the choice of requests that are traced
- */
+/** Everything that the operator decided about one server. {@code id} is its name in its metadata. */
 public record ServerSettings(
         String id,
         LifecycleSettings lifecycle,
@@ -106,27 +96,15 @@ public record ServerSettings(
         }
     }
 
-    /**
-     * The limit of a GPU's memory that the server may take.
-     *
-     * @param gpu the GPU's number
-     * @param byteSize the most bytes at a time
-     */
+    /** The most bytes that the server may take of GPU {@code gpu} at a time. */
     public record DevicePoolLimit(int gpu, long byteSize) {}
 
     /** Where responses of models are kept whose configuration asks for that. */
     public sealed interface ResponseCacheSettings {
-        /**
-         * In this server's memory. {@code byteSize} is the most bytes of native memory that they may take; at least 1.
-         */
+        /** In this server's memory. {@code byteSize}, at least 1, is the most bytes of native memory for them. */
         record Local(long byteSize) implements ResponseCacheSettings {}
 
-        /**
-         * In a store that servers share.
-         *
-         * @param kind the name of the kind of store, such as {@code redis}
-         * @param options its options, as that kind reads them
-         */
+        /** In a store that servers share. {@code kind}, such as {@code redis}, reads the options. */
         record Shared(String kind, Map<String, String> options) implements ResponseCacheSettings {
             /** Keeps a copy of the options. */
             public Shared {

@@ -14,14 +14,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The requests that are traced, and where their traces go.
- *
- * @param settings the choice of requests
- * @param file the file that traces are written to; empty for none
- * @param openTelemetry whether traces go to the collector, not to the file
- * @param collector the collector in that case
- */
+/** The choice of traced requests. {@code collector} gets the traces if {@code openTelemetry}, else {@code file}. */
 public record TracingSettings(
         TraceSettings settings, Optional<Path> file, boolean openTelemetry, CollectorSettings collector) {
     private static final Logger LOG = LoggerFactory.getLogger(TracingSettings.class);
@@ -37,11 +30,7 @@ public record TracingSettings(
         Objects.requireNonNull(collector, "collector");
     }
 
-    /**
-     * Begins to trace by these settings. The caller closes it.
-     *
-     * @throws StartException when they contradict each other, or name a file that cannot be written
-     */
+    /** The caller closes it. Throws {@link StartException} for contradictions, and a file that cannot be written. */
     public Tracing open() {
         if (openTelemetry) {
             return new Tracing(settings, openCollector());

@@ -12,12 +12,7 @@ import java.nio.file.StandardOpenOption;
 public final class WritableFile {
     private WritableFile() {}
 
-    /**
-     * Checks that a file can be written. Its content stays, and one that is not there is not there afterwards.
-     *
-     * @param flag the flag that names it
-     * @throws StartException with the reason when it cannot be written
-     */
+    /** Throws {@link StartException} when the file of {@code flag} cannot be written. Changes nothing on the disk. */
     public static void require(String flag, Path file) {
         boolean there = Files.exists(file);
         if (there && !Files.isRegularFile(file) && !Files.isDirectory(file)) {

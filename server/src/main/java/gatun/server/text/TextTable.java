@@ -35,13 +35,7 @@ public final class TextTable {
         return boxes ? boxed() : ascii();
     }
 
-    /**
-     * The table; each line ends with a newline.
-     *
-     * @param titles of the columns
-     * @param numbers the columns that are aligned right
-     * @param rows each with a cell for every column
-     */
+    /** The table, each line with a newline. {@code numbers} are right-aligned; rows have a cell for every column. */
     public String render(List<String> titles, Set<Integer> numbers, List<List<String>> rows) {
         int[] widths = new int[titles.size()];
         for (int column = 0; column < widths.length; column++) {

@@ -4,15 +4,7 @@ package gatun.server.top;
 import gatun.wire.inference.InferStatistics;
 import gatun.wire.inference.ModelStatistics;
 
-/**
- * What a server has counted of one version since it was loaded. All durations are sums in nanoseconds.
- *
- * @param requests answered requests
- * @param requestNanos from their arrival to their response
- * @param failures failed requests
- * @param inferences items of the answered requests
- * @param executions runs
- */
+/** Counts of one version since it was loaded: durations are sums in nanoseconds, {@code inferences} are items. */
 record ModelCounts(
         long requests,
         long requestNanos,

@@ -7,13 +7,8 @@ import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One version as it is shown: what it did between two samples. Durations are means in microseconds, and absent where
- * nothing was counted.
- *
- * @param rate answered requests per second
- * @param failureRate failed requests per second
- * @param batch items of a run
- * @param waiting requests that wait now
+ * One version between two samples. Rates are per second, {@code batch} is in items, durations are means in
+ * microseconds; absent where nothing was counted.
  */
 record ModelLine(
         Sample.Model model,

@@ -4,15 +4,7 @@ package gatun.server.top;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What a server told at one moment.
- *
- * @param takenNanos when, as a reading of {@link System#nanoTime}
- * @param models in the server's order
- * @param counts by model and version, of those that count
- * @param metrics nothing where the server's metrics are not known
- * @param omitted how many models there are beyond {@code models}
- */
+/** What a server told at {@code takenNanos} ({@link System#nanoTime}). {@code omitted} models are beyond the limit. */
 record Sample(long takenNanos, List<Model> models, Map<Key, ModelCounts> counts, ServerMetrics metrics, int omitted) {
     /** How many models are kept of one answer; a server may list as many as it likes. */
     static final int MODEL_LIMIT = 10_000;

@@ -11,14 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is shown of a page of metrics, Gatun's or Triton's: whatever of it the page has. Memory is in bytes, quantiles in
- * microseconds.
- *
- * @param memory resident memory of the process
- * @param buffers what requests and responses occupy
- * @param gpus in the page's order
- * @param queues requests that wait, by version
- * @param quantiles of the duration of requests, by version and by quantile such as {@code 0.99}
+ * What is shown of a page of metrics, Gatun's or Triton's, as far as it is there. Memory is in bytes; quantiles are
+ * durations of requests in microseconds, by version and by quantile such as {@code 0.99}.
  */
 record ServerMetrics(
         OptionalDouble memory,

@@ -44,11 +44,7 @@ public final class Top implements AutoCloseable {
     private final @Nullable MetricsReader metrics;
     private final ServerPoll poll;
 
-    /**
-     * @param url the server's, for people
-     * @param metrics the address of the server's metrics; empty where they are not to be read
-     * @param limit for an answer
-     */
+    /** {@code url} is for people. {@code metrics} is empty where they are not read. {@code limit} is for one answer. */
     public Top(GatunClient client, String url, Optional<URI> metrics, Duration interval, Duration limit) {
         this.url = url;
         this.interval = interval;
@@ -56,12 +52,7 @@ public final class Top implements AutoCloseable {
         this.poll = new ServerPoll(client, this.metrics);
     }
 
-    /**
-     * Prints what the server does within one interval.
-     *
-     * @throws ClientException when the server does not list its models
-     * @throws InterruptedException when the thread is interrupted
-     */
+    /** Prints what happens in an interval. Throws {@link ClientException} when the server does not list its models. */
     public void printOnce(PrintWriter out) throws InterruptedException {
         Sample before = poll.sample();
         Thread.sleep(interval);
@@ -81,11 +72,7 @@ public final class Top implements AutoCloseable {
         out.flush();
     }
 
-    /**
-     * Shows the server on the terminal of this process until q is pressed.
-     *
-     * @throws IOException when there is no terminal that can be used
-     */
+    /** Shows the server until q is pressed. Throws {@link IOException} without a usable terminal. */
     public void show() throws IOException {
         try (Terminal terminal = terminal()) {
             Attributes before = terminal.enterRawMode();
@@ -145,7 +132,7 @@ public final class Top implements AutoCloseable {
         }
     }
 
-    /** Does what a key asks for; false for the end. */
+    /** Executes the command of a key; false for the end. */
     private static boolean apply(int key, NonBlockingReader keys, TopState state) throws IOException {
         switch (key) {
             case 'q', 'Q', INTERRUPT -> {
@@ -219,7 +206,7 @@ public final class Top implements AutoCloseable {
         private final GatunClient client;
         private final @Nullable MetricsReader metrics;
 
-        /** @param metrics null where metrics are not to be read */
+        /** {@code metrics} is null where metrics are not to be read. */
         ServerPoll(GatunClient client, @Nullable MetricsReader metrics) {
             this.client = client;
             this.metrics = metrics;

@@ -114,7 +114,7 @@ final class TopPage {
         return text.stream().map(part -> cut(part, width)).toList();
     }
 
-    /** No more of a line than fits into so many columns. */
+    /** The part of a line that fits into {@code width} columns. */
     static String cut(String line, int width) {
         int columns = 0;
         int at = 0;

@@ -42,7 +42,7 @@ final class TopState {
         detailed = !detailed;
     }
 
-    /** Selects the line that many beneath the selected one. */
+    /** Moves the selection down by {@code by} lines. */
     void move(int by) {
         List<ModelLine> sorted = sorted();
         if (!sorted.isEmpty()) {
@@ -66,12 +66,7 @@ final class TopState {
         return 0;
     }
 
-    /**
-     * A screen.
-     *
-     * @param lines no more than it has rows, none wider than it
-     * @param marked the line that is selected; -1 for none
-     */
+    /** At most as many lines as it has rows, none wider than it. {@code marked} is the selected line; -1 for none. */
     record Screen(List<String> lines, int marked) {}
 
     Screen screen(int width, int height) {
@@ -144,7 +139,7 @@ final class TopState {
             return title;
         }
 
-        /** The order of lines; the server's where it says nothing. */
+        /** The order of lines; equal ones keep that of the server. */
         Comparator<ModelLine> order() {
             return switch (this) {
                 case NAME -> Comparator.comparing(line -> line.model().key().model());
@@ -158,7 +153,7 @@ final class TopState {
             };
         }
 
-        /** The one after it, round and round. */
+        /** The next key, cyclically. */
         SortKey next() {
             return switch (this) {
                 case NAME -> RATE;

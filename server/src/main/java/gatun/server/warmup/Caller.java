@@ -26,7 +26,7 @@ final class Caller implements Runnable {
     private int failures;
     private volatile Optional<Exception> failure = Optional.empty();
 
-    /** @param first which of the kinds comes first */
+    /** {@code first} is the index of the first kind. */
     Caller(List<Conversation.Kind> kinds, int first) {
         this.kinds = kinds;
         this.turn = first;

@@ -44,7 +44,7 @@ final class ClientSocket implements AutoCloseable {
         return Byte.toUnsignedInt(in.get());
     }
 
-    /** The next so many bytes, the first of them the highest; at most four. */
+    /** The next {@code bytes} bytes, at most four, in big endian. */
     int read(int bytes) throws IOException {
         int value = 0;
         for (int i = 0; i < bytes; i++) {

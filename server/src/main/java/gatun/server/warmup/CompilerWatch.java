@@ -5,10 +5,10 @@ import java.time.Duration;
 
 /** Finds out from the time that compilers have taken whether they still have work. For one thread. */
 final class CompilerWatch {
-    /** The part of a look for which compilers that have little to do work all the same. */
+    /** Compilers below this share of a look's time count as idle. */
     private static final double IDLE = 0.05;
 
-    /** Looks in a row; a compiler may take longer than one for a large method, and tells of it only then. */
+    /** Looks in a row that must find compilers idle: the time of a large method is known only at its end. */
     private static final int LOOKS = 3;
 
     private final long idleMillis;

@@ -9,9 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * Calls of one method of gRPC with one message: each a stream of HTTP/2 of its own, or all of them messages on one
- * stream. Knows as much of HTTP/2 as that needs: responses have a window that is never full, and their headers are not
- * looked at.
+ * Calls of one method of gRPC with one message, each on a stream of its own or all on one. Responses have a window that
+ * is never full, and their headers are not looked at.
  */
 final class GrpcConversation implements Conversation {
     private static final int HEAD_BYTES = 9;
@@ -74,11 +73,7 @@ final class GrpcConversation implements Conversation {
         this.out = ByteBuffer.allocate(2 * HEAD_BYTES + firstHeaders.length + data.limit());
     }
 
-    /**
-     * Connects.
-     *
-     * @param message of each request; at most 16 KB
-     */
+    /** Connects. {@code message} is sent with each request, and has at most 16 KB. */
     static GrpcConversation begin(SocketAddress address, String method, MessageLite message, boolean oneStream)
             throws IOException {
         ClientSocket socket = ClientSocket.connect(address);

@@ -25,11 +25,7 @@ final class HttpConversation implements Conversation {
         this.requests = requests;
     }
 
-    /**
-     * A request.
-     *
-     * @param bytes all of it, from the first line to the end of the body; nobody moves its position
-     */
+    /** {@code bytes} has all of it, from the first line to the end of the body; nobody moves its position. */
     record Request(ByteBuffer bytes, int status) {}
 
     static HttpConversation begin(SocketAddress address, List<Request> requests) throws IOException {
@@ -83,11 +79,7 @@ final class HttpConversation implements Conversation {
         socket.close();
     }
 
-    /**
-     * A request of POST that is answered with 200.
-     *
-     * @param fields more fields, each with its line's end
-     */
+    /** A POST that is answered with 200. {@code fields} are more header lines, each with its end. */
     static Request post(String path, String fields, byte[] body) {
         byte[] head = ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "Content-Length: " + body.length
                         + "\r\n\r\n")

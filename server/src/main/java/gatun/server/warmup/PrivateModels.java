@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The models of the private server: they give back or add up what they get, and take no time for it. */
+/** The models of the private server, which echo or add their inputs at once. */
 final class PrivateModels {
     /** Two tensors INPUT0 and INPUT1 of 16 32-bit integers. */
     static final String INTEGERS = "integers";
-    /** The same by an engine, which computes something of them. */
+    /** The same, computed by an engine. */
     static final String COMPUTED_INTEGERS = "computed_integers";
     /** The same with texts for integers. */
     static final String TEXTS = "texts";

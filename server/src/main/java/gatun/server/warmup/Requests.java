@@ -35,7 +35,7 @@ final class Requests {
 
     private final boolean v1;
 
-    /** @param v1 whether the server speaks v1 */
+    /** {@code v1} says whether the server speaks v1. */
     Requests(boolean computed, boolean v1) {
         this.v1 = v1;
         integers = computed ? PrivateModels.COMPUTED_INTEGERS : PrivateModels.INTEGERS;

@@ -25,11 +25,7 @@ public interface StopWait {
     /** Whether the process was told to stop. */
     boolean isTold();
 
-    /**
-     * Waits until the process is told to stop, or {@code limit} is over.
-     *
-     * @return whether it was told so
-     */
+    /** Waits until the process is told to stop, which gives true, or {@code limit} is over. */
     boolean await(Duration limit) throws InterruptedException;
 
     /** Runs {@code action} when the process is told to stop, on any thread, and at once where it was. */

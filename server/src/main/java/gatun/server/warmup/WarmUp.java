@@ -40,17 +40,14 @@ public final class WarmUp {
     /** The longest that an answer takes, on a machine that has more to do. */
     private static final Duration ANSWER = Duration.ofSeconds(2);
 
-    /** Kept of the time for the end of the server. */
+    /** The part of the time that is kept for the end of the server. */
     private static final Duration CLOSING = Duration.ofMillis(200);
 
     private WarmUp() {}
 
     /**
-     * Asks until nothing is left to compile, the process is told to stop, or {@code limit} is over, whichever comes
-     * first. What fails is logged: the process goes on without being warm.
-     *
-     * @param engine an engine whose models are asked too; empty for none
-     * @param opener starts the server that is asked
+     * Asks until nothing is left to compile, {@code stop} comes or {@code limit} is over. Failures are only logged. The
+     * models of {@code engine}, if there is one, are asked too.
      */
     public static void run(Duration limit, Optional<Backend> engine, AskedServer.Opener opener, StopWait stop) {
         long begin = System.nanoTime();
@@ -84,7 +81,7 @@ public final class WarmUp {
         }
     }
 
-    /** @return how many requests were answered */
+    /** Returns the number of answered requests. */
     private static long ask(AskedServer server, boolean computed, long end, StopWait stop) throws InterruptedException {
         Requests requests = new Requests(computed, speaksV1(server, end));
         List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
@@ -131,7 +128,7 @@ public final class WarmUp {
         }
     }
 
-    /** A connection that is cut makes the JVM throw code for connections away, so none is that ends by itself. */
+    /** Cuts only connections that do not end by themselves: a cut makes the JVM discard code for connections. */
     private static void end(List<Caller> callers, List<Thread> threads) throws InterruptedException {
         callers.forEach(Caller::end);
         long deadline = System.nanoTime() + CLOSING.toNanos() / 2;
@@ -170,11 +167,7 @@ public final class WarmUp {
         /** Starts such a server. */
         @FunctionalInterface
         interface Opener {
-            /**
-             * Serves the models of {@code repository}.
-             *
-             * @param sockets a folder for its Unix sockets, which nobody but this user can enter
-             */
+            /** Serves the models. {@code sockets} is a folder for Unix sockets that only this user can enter. */
             AskedServer open(Path repository, Path sockets) throws IOException;
         }
     }

@@ -48,7 +48,7 @@ public final class ArchiveSource implements AutoCloseable {
     /** Where the archive was when it was looked at last. */
     private URI place;
 
-    /** @param http owned by this from now on */
+    /** Owns {@code http}. */
     public ArchiveSource(ArchiveLocation location, StoreHttp http, StoreLimits limits) {
         this.location = location;
         this.http = http;
@@ -69,11 +69,7 @@ public final class ArchiveSource implements AutoCloseable {
         }
     }
 
-    /**
-     * The archive as it is now.
-     *
-     * @throws StoreException when it cannot be had
-     */
+    /** The archive as it is now. Throws {@link StoreException} when it cannot be had. */
     public StoredObject look() throws IOException {
         List<Checksum> checksums = location.sha256()
                 .map(hex -> List.of(new Checksum(Algorithm.SHA256, hex)))
@@ -133,7 +129,7 @@ public final class ArchiveSource implements AutoCloseable {
         place = to;
     }
 
-    /** Whether a host is this machine or one beside it, which nobody from outside should have asked. */
+    /** Whether a host is this machine or in its network, which nobody from outside should reach. */
     private static boolean isInner(String host) throws StoreException {
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {

@@ -50,10 +50,7 @@ final class TarReader {
     /** An entry. {@code folder} says whether it stands for a folder; otherwise it is a file. */
     record Entry(String name, boolean folder, long byteSize) {}
 
-    /**
-     * The next entry; empty at the end. Throws {@link StoreException} MALFORMED for links, devices, and what is no tar
-     * file; LIMIT for more headers than files ever need.
-     */
+    /** Empty at the end. Throws MALFORMED for links, devices and what is no tar file, LIMIT for too many headers. */
     Optional<Entry> next() throws IOException {
         skip(left);
         Map<String, String> extended = new HashMap<>();

@@ -53,11 +53,8 @@ public final class Unpacking {
     }
 
     /**
-     * Unpacks, until the thread is interrupted.
-     *
-     * @param target an empty folder; what is in it after a failure is the caller's to remove
-     * @param byteLimit the most bytes of all files
-     * @throws StoreException MALFORMED or LIMIT; UNAVAILABLE when the thread is interrupted
+     * Unpacks at most {@code byteLimit} bytes into an empty folder, which the caller removes after a failure. Throws
+     * {@link StoreException} MALFORMED or LIMIT, or UNAVAILABLE when the thread is interrupted.
      */
     public static void unpack(Path archive, Format format, Path target, long byteLimit) throws IOException {
         unpack(archive, format, target, byteLimit, ENTRY_LIMIT);
@@ -209,9 +206,8 @@ public final class Unpacking {
     }
 
     /**
-     * The size of a zip file's central directory, which {@link java.util.zip.ZipFile} reads into the heap as a whole when it
-     * opens the file. The records that tell the size lie at the end of the file, and more than one may look like the right
-     * one, so each has to keep within the limit.
+     * The size of a zip file's central directory, all of which {@link java.util.zip.ZipFile} reads into the heap.
+     * Several records at the file's end may look like the one that tells it, so each must keep the limit.
      */
     static final class ZipDirectory {
         /** Four times what {@link Unpacking#ENTRY_LIMIT} entries with names of 80 bytes take. */
@@ -234,11 +230,7 @@ public final class Unpacking {
 
         private ZipDirectory() {}
 
-        /**
-         * Checks a file before it is opened.
-         *
-         * @throws StoreException LIMIT when its central directory has more than {@link #BYTE_LIMIT} bytes
-         */
+        /** Throws {@link StoreException} LIMIT when the directory has more than {@link #BYTE_LIMIT} bytes. */
         static void requireSmall(Path archive) throws IOException {
             try (RandomAccessFile file = new RandomAccessFile(archive.toFile(), "r")) {
                 if (file.length() <= BYTE_LIMIT) {

@@ -55,12 +55,7 @@ public final class AzureProtocol implements StoreProtocol {
         this.access = access;
     }
 
-    /**
-     * The requests for the container of a location.
-     *
-     * @param given credentials that hold for it, as in Triton's file
-     * @param environment credentials otherwise
-     */
+    /** For a container, with {@code given} credentials as in Triton's file, else those of {@code environment}. */
     public static AzureProtocol of(StoreLocation location, Map<String, String> given, Map<String, String> environment)
             throws IOException {
         String named = given.getOrDefault("account_str", environment.getOrDefault("AZURE_STORAGE_ACCOUNT", ""));
@@ -157,9 +152,7 @@ public final class AzureProtocol implements StoreProtocol {
             }
         }
 
-        /**
-         * The key of the account: each request is signed with it, as Azure's documentation "Authorize with Shared Key" says.
-         */
+        /** Signs each request with the account's key, as Azure's "Authorize with Shared Key" says. */
         record SharedKey(String account, SecretKeySpec key) implements AzureAccess {
             @Override
             public void add(HttpRequest.Builder request, URI uri, SortedMap<String, String> headers) {
@@ -202,12 +195,7 @@ public final class AzureProtocol implements StoreProtocol {
             }
         }
 
-        /**
-         * What an environment says of an account.
-         *
-         * @param given what holds for the location, as in Triton's file: account_str, account_key, auth_type, client_id
-         * @throws StoreException DENIED when what it says cannot be used
-         */
+        /** Access by {@code given}, as in Triton's file, or the environment. Throws DENIED when unusable. */
         static AzureAccess of(
                 String account, Map<String, String> given, Map<String, String> environment, StoreHttp http)
                 throws IOException {

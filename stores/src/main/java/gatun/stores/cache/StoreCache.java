@@ -60,11 +60,8 @@ public final class StoreCache implements AutoCloseable {
     }
 
     /**
-     * Opens a cache for one server or command, and removes what those left that were killed.
-     *
-     * @param root the folder; made when it is not there
-     * @param byteLimit the most bytes of all files together
-     * @throws IOException with the folder's name when it cannot be used
+     * Opens a cache of {@code byteLimit} bytes, and removes what killed processes left. {@code root} is made when it is
+     * not there. Throws {@link IOException}, which names the folder.
      */
     public static StoreCache open(Path root, long byteLimit) throws IOException {
         try {
@@ -117,11 +114,7 @@ public final class StoreCache implements AutoCloseable {
         }
     }
 
-    /**
-     * Links a file of the cache.
-     *
-     * @return whether it was there with that size
-     */
+    /** Links a file of the cache; true when it was there with that size. */
     public boolean link(String key, long byteSize, Path target) throws IOException {
         Path object = object(key);
         if (!holds(key, byteSize)) {
@@ -172,11 +165,8 @@ public final class StoreCache implements AutoCloseable {
     private record CachedFile(Path path, String key, long byteSize, FileTime used, boolean linked) {}
 
     /**
-     * Makes room.
-     *
-     * @param byteSize how many bytes are about to come
-     * @param kept the keys of files that are about to be linked
-     * @throws StoreException LIMIT when there is no room beside what servers use
+     * Makes room for {@code byteSize} bytes, without removing the files of keys {@code kept}, which are about to be
+     * linked. Throws {@link StoreException} LIMIT when servers use too much.
      */
     public void makeRoom(long byteSize, Set<String> kept) throws IOException {
         ADMISSION.lock();
@@ -286,10 +276,7 @@ public final class StoreCache implements AutoCloseable {
         own.close();
     }
 
-    /**
-     * A folder in the cache that belongs to one running server, which holds a lock on a file in it for as long as it lives,
-     * however it ends. Folders whose lock nobody holds are removed by the next server.
-     */
+    /** A running server's folder, with a file that it locks for life. The next server removes folders without lock. */
     static final class ServerFolder implements AutoCloseable {
         private static final Logger LOG = LoggerFactory.getLogger(ServerFolder.class);
         private static final String LOCK = "lock";

@@ -14,12 +14,7 @@ import java.util.Optional;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 
-/**
- * What the bytes of a file must give.
- *
- * @param algorithm how it is computed
- * @param hex the result, in hexadecimal
- */
+/** A checksum of a file's bytes, in hexadecimal. */
 public record Checksum(Algorithm algorithm, String hex) {
     /** The longest is SHA-256, with 44. */
     private static final int BASE64_CHARACTERS = 64;
@@ -83,12 +78,7 @@ public record Checksum(Algorithm algorithm, String hex) {
         }
     }
 
-    /**
-     * Checks a file.
-     *
-     * @param name what errors call it
-     * @throws StoreException MALFORMED when the file gives another checksum
-     */
+    /** Throws {@link StoreException} MALFORMED, with the given name, when the file has another checksum. */
     public void require(Path file, String name) throws IOException {
         Checksum actual = of(algorithm, file);
         if (!actual.hex.equals(hex)) {

@@ -25,11 +25,7 @@ public record CloudCredentials(Map<String, Map<String, Object>> byKind) {
 
     private static final long BYTE_LIMIT = 1 << 20;
 
-    /**
-     * The credentials that the environment names; none where it names no file.
-     *
-     * @throws IOException when the file cannot be read, or is not of that form; its content is not repeated
-     */
+    /** Those of the file that the environment names, or none. Errors do not repeat the content. */
     public static CloudCredentials of(Map<String, String> environment) throws IOException {
         String file = environment.getOrDefault(FILE_VARIABLE, "");
         return file.isEmpty() ? NONE : read(Path.of(file));

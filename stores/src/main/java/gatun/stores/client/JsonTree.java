@@ -24,11 +24,7 @@ public final class JsonTree {
 
     private JsonTree() {}
 
-    /**
-     * The members of a document that is one object.
-     *
-     * @throws com.fasterxml.jackson.core.JsonProcessingException when it is not
-     */
+    /** The members of an object. Throws {@link com.fasterxml.jackson.core.JsonProcessingException} for all else. */
     public static Map<String, Object> object(String json) throws IOException {
         try (JsonParser parser = FACTORY.createParser(json)) {
             if (parser.nextToken() != JsonToken.START_OBJECT) {

@@ -13,12 +13,7 @@ public final class ObjectPath {
 
     private ObjectPath() {}
 
-    /**
-     * Checks a path below a folder.
-     *
-     * @param name the whole name, for the error
-     * @throws StoreException MALFORMED when it would leave the folder, or no file can have it
-     */
+    /** Throws {@link StoreException} MALFORMED when a path would leave its folder, or no file can have it. */
     public static void require(String path, String name) throws StoreException {
         requireLength(path);
         String[] parts = path.split("/", -1);

@@ -28,7 +28,7 @@ public final class ObjectStore implements AutoCloseable {
     private final StoreLimits limits;
     private final StoreHttp http;
 
-    /** @param text what errors call it */
+    /** {@code text} is the store's name in errors. */
     public ObjectStore(String text, StoreProtocol protocol, StoreHttp http, StoreLimits limits) {
         this.text = text;
         this.protocol = protocol;
@@ -36,21 +36,17 @@ public final class ObjectStore implements AutoCloseable {
         this.limits = limits;
     }
 
-    /** Something that may be worth another attempt. */
+    /** An operation that may be worth another attempt. */
     private interface Attempt<T> {
         T run() throws IOException;
 
-        /** How many bytes all attempts have brought. */
+        /** The bytes that all attempts have brought. */
         default long position() throws IOException {
             return 0;
         }
     }
 
-    /**
-     * All objects whose names begin with {@code prefix}.
-     *
-     * @throws StoreException when they cannot be listed, or are too many
-     */
+    /** All objects with that prefix. Throws {@link StoreException} when they cannot be listed, or are too many. */
     public List<StoredObject> list(String prefix) throws IOException {
         List<StoredObject> objects = new ArrayList<>();
         eachPage(prefix, true, page -> objects.addAll(page.objects()));
@@ -266,7 +262,7 @@ public final class ObjectStore implements AutoCloseable {
         private long characters;
         private int emptyPages;
 
-        /** @param text what errors call the store */
+        /** {@code text} is the store's name in errors. */
         ListingCount(String text, StoreLimits limits) {
             this.text = text;
             this.limits = limits;

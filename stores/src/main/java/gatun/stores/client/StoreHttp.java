@@ -42,11 +42,7 @@ public final class StoreHttp implements AutoCloseable {
                 .build();
     }
 
-    /**
-     * A response.
-     *
-     * @param body closed by the caller
-     */
+    /** A response. The caller closes it. */
     public record Answer(int status, HttpHeaders head, InputStream body) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -72,10 +68,8 @@ public final class StoreHttp implements AutoCloseable {
     }
 
     /**
-     * Sends a request once, and gives the response whatever its status.
-     *
-     * @param byteLimit the most bytes of a body
-     * @throws StoreException UNAVAILABLE when no response comes
+     * Sends a request once; any status is a response. The body has at most {@code byteLimit} bytes. Throws {@link
+     * StoreException} UNAVAILABLE when no response comes.
      */
     public Answer send(HttpRequest.Builder request, long byteLimit) throws IOException {
         HttpRequest built = request.timeout(limits.timeout()).build();
@@ -134,8 +128,8 @@ public final class StoreHttp implements AutoCloseable {
     }
 
     /**
-     * A body that ends with an exception when it is larger than it may be, or slower. The JDK's client has a timeout for the
-     * head of a response only, so a thread looks at all bodies, and closes those that do not come.
+     * A body that throws when it is too large or too slow. One thread watches all bodies and closes late ones, since
+     * the JDK's client has a timeout for the head of a response only.
      */
     static final class BoundedBody extends FilterInputStream {
         private static final ScheduledExecutorService WATCH = Executors.newSingleThreadScheduledExecutor(

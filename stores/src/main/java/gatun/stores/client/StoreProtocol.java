@@ -10,11 +10,7 @@ import java.util.List;
 /** How a kind of store is asked. Implementations are safe for any thread. */
 public interface StoreProtocol {
     /**
-     * A page of a listing.
-     *
-     * @param objects the objects on it
-     * @param folders the names below the prefix up to their next slash, with it; only for listings of one level
-     * @param next where the next page begins; empty for the last
+     * A page of a listing: {@code folders}, ending with slashes, only of one level; an empty {@code next} is the end.
      */
     record Page(List<StoredObject> objects, List<String> folders, String next) {}
 
@@ -31,21 +27,13 @@ public interface StoreProtocol {
     /** Reads a page. */
     Page read(InputStream body) throws IOException;
 
-    /**
-     * Asks for the object as it was listed, from a byte on.
-     *
-     * @param offset the first byte
-     */
+    /** Asks for the object as it was listed, from byte {@code offset} on. */
     HttpRequest.Builder get(StoredObject object, long offset) throws IOException;
 
     /** The checksums of the whole object that a response to {@link #get} holds. */
     List<Checksum> checksums(StoredObject object, HttpHeaders head);
 
-    /**
-     * Is told of a response that refused, and may ask otherwise from now on.
-     *
-     * @return whether it is worth to ask again at once
-     */
+    /** Learns from a response that refused. True when it is worth to ask again at once. */
     default boolean refused(int status, HttpHeaders head) {
         return false;
     }

@@ -3,14 +3,7 @@ package gatun.stores.client;
 
 import java.util.List;
 
-/**
- * An object of a store as it was listed.
- *
- * @param name the whole name
- * @param etag what changes with the content
- * @param byteSize how many bytes it has
- * @param checksums what its bytes must give, as far as the listing says
- */
+/** A listed object. {@code etag} changes with the content; {@code checksums} are those that the listing has. */
 public record StoredObject(String name, String etag, long byteSize, List<Checksum> checksums) {
     /** Keeps a copy of the list. */
     public StoredObject {

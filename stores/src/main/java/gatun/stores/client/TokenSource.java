@@ -34,22 +34,14 @@ public final class TokenSource {
         HttpRequest.Builder make() throws IOException;
     }
 
-    /**
-     * A source that has not asked yet.
-     *
-     * @param service what errors call the service
-     */
+    /** A source that has not asked yet. {@code service} is its name in errors. */
     public TokenSource(StoreHttp http, String service, TokenRequest request) {
         this.http = http;
         this.service = service;
         this.request = request;
     }
 
-    /**
-     * The token.
-     *
-     * @throws StoreException DENIED when the service gives none, UNAVAILABLE when it does not answer
-     */
+    /** Throws {@link StoreException} DENIED when the service gives none, UNAVAILABLE when it does not answer. */
     public String get() throws IOException {
         lock.lock();
         try {

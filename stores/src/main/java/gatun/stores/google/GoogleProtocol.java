@@ -45,10 +45,8 @@ public final class GoogleProtocol implements StoreProtocol {
     }
 
     /**
-     * The requests for the bucket of a location.
-     *
-     * @param given credentials that hold for it, as in Triton's file
-     * @param environment credentials otherwise, and another server in {@code STORAGE_EMULATOR_HOST}
+     * For a bucket, with {@code given} credentials as in Triton's file, else those of {@code environment}, which may
+     * also name another server in {@code STORAGE_EMULATOR_HOST}.
      */
     public static GoogleProtocol of(StoreLocation location, Map<String, String> given, Map<String, String> environment)
             throws IOException {
@@ -99,21 +97,13 @@ public final class GoogleProtocol implements StoreProtocol {
         return List.of();
     }
 
-    /**
-     * Tokens for Google Cloud: of the service account or user in a file, or else of the machine.
-     *
-     * @param configured whether a file was named; a machine outside of Google's cloud asks without a token otherwise
-     */
+    /** Tokens of the account in a file, else of the machine, which needs none where no file was {@code configured}. */
     record GoogleTokens(TokenSource source, boolean configured) {
         private static final String SCOPE = "https://www.googleapis.com/auth/devstorage.read_only";
         private static final long BYTE_LIMIT = 1 << 20;
         private static final int LIFETIME_SECONDS = 3600;
 
-        /**
-         * The tokens for an environment.
-         *
-         * @param home where the tools of Google keep the user's own file
-         */
+        /** {@code home} is the folder where the tools of Google keep the user's own file. */
         static GoogleTokens of(Map<String, String> given, Map<String, String> environment, Path home, StoreHttp http)
                 throws IOException {
             String named = given.getOrDefault("path", environment.getOrDefault("GOOGLE_APPLICATION_CREDENTIALS", ""));

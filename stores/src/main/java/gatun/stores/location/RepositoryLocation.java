@@ -17,11 +17,7 @@ public sealed interface RepositoryLocation permits StoreLocation, ArchiveLocatio
                 && (scheme.group(2).equals("//") || scheme.group(1).equalsIgnoreCase("file"));
     }
 
-    /**
-     * Reads a URL.
-     *
-     * @throws IllegalArgumentException saying what is wrong with it; secrets that it holds are not repeated
-     */
+    /** Reads a URL. Throws {@link IllegalArgumentException} with the reason, but not with secrets in the URL. */
     static RepositoryLocation parse(String text) {
         Matcher matcher = SCHEME.matcher(text);
         String scheme = matcher.matches() ? matcher.group(1).toLowerCase(Locale.ROOT) : "";

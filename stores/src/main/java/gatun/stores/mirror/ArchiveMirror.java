@@ -47,7 +47,7 @@ final class ArchiveMirror implements Mirror {
 
     private Optional<Path> held = Optional.empty();
 
-    /** @param source owned by this from now on */
+    /** Owns {@code source}. */
     ArchiveMirror(
             ArchiveLocation location,
             StoreMirror.Scope scope,
@@ -212,13 +212,7 @@ final class ArchiveMirror implements Mirror {
 
         private UnpackedModels() {}
 
-        /**
-         * The folders of models by name. An archive may hold a model's own files, folders of models, or one folder with
-         * these.
-         *
-         * @param name what a model is called whose files lie in the archive without a folder
-         * @param modelNames tells names of folders that may be models' from those that are never
-         */
+        /** Models by name. An archive holds model folders, one folder of them, or the files of model {@code name}. */
         static SortedMap<String, Path> find(Path unpacked, String name, Predicate<String> modelNames)
                 throws IOException {
             SortedMap<String, Path> models = new TreeMap<>();

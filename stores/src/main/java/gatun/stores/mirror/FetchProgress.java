@@ -3,9 +3,9 @@ package gatun.stores.mirror;
 
 import java.util.Set;
 
-/** Is told how far fetching is. Safe for any thread. */
+/** Receives the progress of fetches. Thread-safe. */
 public interface FetchProgress {
-    /** Nobody looks. */
+    /** Ignores the progress. */
     FetchProgress NONE = (what, models, files, byteSize) -> new Fetch() {
         @Override
         public void add(long byteCount) {}
@@ -14,13 +14,7 @@ public interface FetchProgress {
         public void close() {}
     };
 
-    /**
-     * So many files are fetched from now on, until the result is closed.
-     *
-     * @param what the place that they are in, for people
-     * @param models the names of the models that they belong to, as far as they are known
-     * @param byteSize the size of all
-     */
+    /** Begins a fetch of files from {@code what}, for people, which ends when the result is closed. */
     Fetch begin(String what, Set<String> models, int files, long byteSize);
 
     /** Files that are fetched together; closed when no more of them come. Safe for any thread. */

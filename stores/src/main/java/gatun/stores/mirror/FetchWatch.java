@@ -16,14 +16,7 @@ public final class FetchWatch implements FetchProgress {
         this.other = other;
     }
 
-    /**
-     * Files that are fetched together.
-     *
-     * @param models the names of the models that they belong to, as far as they are known
-     * @param bytes how many bytes have come
-     * @param totalBytes the size of all
-     * @param beganMillis when the first was asked for, in milliseconds since 1970
-     */
+    /** Files fetched together. {@code models} are those that are known; {@code beganMillis} is since 1970. */
     public record State(Set<String> models, long bytes, long totalBytes, long beganMillis) {
         /** Keeps a copy. */
         public State {

@@ -18,11 +18,7 @@ public interface Mirror extends AutoCloseable {
      */
     void start() throws IOException;
 
-    /**
-     * Finds the names of models, and fetches none: those that are new get an empty folder until {@link #refresh(String)}.
-     *
-     * @throws IOException when the place cannot be looked at
-     */
+    /** Finds the names of models, and fetches none: new ones get an empty folder until {@link #refresh(String)}. */
     void refreshNames() throws IOException;
 
     /**

@@ -36,19 +36,9 @@ import java.util.concurrent.Future;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/**
- * Opens mirrors of any kind of location.
- *
- * @param cache keeps the files; owned by the caller
- * @param fetching how they are fetched
- * @param modelNames tells names of folders that may be models' from those that are never
- */
+/** Opens mirrors. Borrows {@code cache}. {@code modelNames} accepts names of folders that may be models'. */
 public record Mirrors(StoreCache cache, Fetching fetching, Predicate<String> modelNames) {
-    /**
-     * A mirror without any model yet; the caller owns it.
-     *
-     * @throws IOException when credentials cannot be read, or the cache not be written
-     */
+    /** A mirror without models yet; the caller owns it. Throws when credentials or the cache are unusable. */
     public Mirror open(RepositoryLocation location, StoreMirror.Scope scope) throws IOException {
         StoreLimits limits = StoreLimits.of(fetching.timeout());
         StoreHttp http = new StoreHttp(limits);
@@ -112,7 +102,7 @@ public record Mirrors(StoreCache cache, Fetching fetching, Predicate<String> mod
     static final class Pull {
         private Pull() {}
 
-        /** Writes what belongs into a folder. */
+        /** Writes the content of a folder. */
         private interface Filling {
             void into(Path folder) throws IOException;
         }

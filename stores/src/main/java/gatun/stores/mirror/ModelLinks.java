@@ -14,9 +14,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A repository's folder as the server sees it, once there is a model: a link for each model, to the folder with its latest state, which is
- * replaced as a whole by one rename. The state before stays until the next one comes, since a load may read it. Not
- * thread-safe.
+ * A repository's folder as the server sees it: a link for each model to its latest state, replaced as a whole by one
+ * rename. The state before stays until the next one comes, since a load may read it. Not thread-safe.
  */
 final class ModelLinks {
     private final StoreCache cache;

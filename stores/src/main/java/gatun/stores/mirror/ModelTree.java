@@ -11,20 +11,13 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/**
- * The files of a model as a store lists them. {@code files} are the objects by their paths below the model's folder.
- */
+/** The files of a model in a store, by their paths below the model's folder. */
 record ModelTree(SortedMap<String, StoredObject> files) {
     private static final Pattern VERSION_FILE = Pattern.compile("[0-9]+/[^/]+");
 
-    /** The models in a listing. */
     record Listing(SortedMap<String, ModelTree> trees, SortedMap<String, String> refused) {}
 
-    /**
-     * Sorts a repository's objects by models. Objects beside the folders are of none.
-     *
-     * @param modelNames tells names of folders that may be models' from those that are never
-     */
+    /** Sorts objects by models; {@code modelNames} accepts names of folders. Objects beside them are skipped. */
     static Listing models(String prefix, List<StoredObject> objects, Predicate<String> modelNames) {
         SortedMap<String, SortedMap<String, StoredObject>> files = new TreeMap<>();
         SortedMap<String, String> refused = new TreeMap<>();
@@ -85,7 +78,7 @@ record ModelTree(SortedMap<String, StoredObject> files) {
                         || VERSION_FILE.matcher(path).matches());
     }
 
-    /** Looks up each folder that a name tells of, and keeps none: deep names tell of many times their own length. */
+    /** Looks up each folder of a name, and keeps none: deep names have many times their own length in folders. */
     private static ModelTree of(SortedMap<String, StoredObject> files) throws StoreException {
         for (Map.Entry<String, StoredObject> file : files.entrySet()) {
             String path = file.getKey();

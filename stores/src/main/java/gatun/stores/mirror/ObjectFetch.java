@@ -16,12 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/**
- * Brings objects into the cache, several at a time.
- *
- * @param identity tells the store from others, in the names of the cache
- * @param threads how many at a time
- */
+/** Brings objects into the cache, {@code threads} at a time. {@code identity} names the store in cache keys. */
 record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int threads, FetchProgress progress) {
     String key(StoredObject object) {
         return StoreCache.key(identity, object.name(), object.etag(), Long.toString(object.byteSize()));
@@ -31,13 +26,7 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
         return cache.holds(key(object), object.byteSize());
     }
 
-    /**
-     * Fetches the objects.
-     *
-     * @param objects by their keys; none of them is in the cache
-     * @param kept the keys of files in the cache that must not make room
-     * @throws StoreException LIMIT when they have no room; then nothing is fetched
-     */
+    /** Fetches uncached objects by key, without removing {@code kept}. Throws LIMIT when they have no room. */
     Map<String, IOException> fetch(String what, Set<String> models, Map<String, StoredObject> objects, Set<String> kept)
             throws IOException {
         Map<String, IOException> failures = new HashMap<>();

@@ -64,13 +64,7 @@ public final class StoreMirror implements Mirror {
         MODEL
     }
 
-    /**
-     * A mirror without any model yet.
-     *
-     * @param store owned by this from now on
-     * @param cache keeps the files; owned by the caller
-     * @param modelNames tells names of folders that may be models' from those that are never
-     */
+    /** Owns {@code store}, not {@code cache}. {@code modelNames} accepts names of folders that may be models'. */
     StoreMirror(
             StoreLocation location,
             Scope scope,

@@ -25,9 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the keys for S3 where AWS's own tools look for them, in their order: those that were given, the environment, a
- * profile, a token of Kubernetes (EKS), the container's service (ECS, EKS), the machine's (EC2). Keys that expire are
- * fetched anew in time. Safe for any thread.
+ * Finds the keys for S3 as AWS's tools do: given ones, the environment, a profile, a token of Kubernetes (EKS), the
+ * container's service (ECS, EKS), the machine's (EC2). Renews keys before they expire. Thread-safe.
  */
 final class AwsCredentialSource {
     private static final Duration BEFORE_EXPIRY = Duration.ofMinutes(5);
@@ -40,15 +39,12 @@ final class AwsCredentialSource {
     private final StoreHttp http;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** What was found; empty for nothing. Guarded by the lock, as is whether it was looked for. */
+    /** The keys that were found; null for none. Guarded by the lock, as is whether they were looked for. */
     private @Nullable AwsCredentials found;
 
     private boolean looked;
 
-    /**
-     * @param given as in Triton's file of credentials: key_id, secret_key, session_token, region, profile
-     * @param http for services that give keys; with short timeouts
-     */
+    /** {@code given} is as Triton's file has it. {@code http}, for services, has short timeouts. */
     AwsCredentialSource(Map<String, String> given, Map<String, String> environment, Path home, StoreHttp http) {
         this.given = Map.copyOf(given);
         this.environment = Map.copyOf(environment);
@@ -56,11 +52,7 @@ final class AwsCredentialSource {
         this.http = http;
     }
 
-    /**
-     * The keys; empty for requests that are not signed.
-     *
-     * @throws StoreException DENIED when keys are configured and cannot be had
-     */
+    /** Empty for unsigned requests. Throws {@link StoreException} DENIED when configured keys cannot be had. */
     Optional<AwsCredentials> get() throws IOException {
         lock.lock();
         try {
@@ -272,7 +264,7 @@ final class AwsCredentialSource {
 
         private AwsProfiles() {}
 
-        /** What both files say of a profile; the file of credentials counts first. */
+        /** The values of both files for a profile; the file of credentials counts first. */
         static Map<String, String> read(String profile, Map<String, String> environment, Path home) throws IOException {
             Path folder = home.resolve(".aws");
             Path config = Path.of(environment.getOrDefault(
@@ -304,12 +296,7 @@ final class AwsCredentialSource {
         }
     }
 
-    /**
-     * The keys that requests to S3 are signed with.
-     *
-     * @param sessionToken comes along with keys that expire; empty for others
-     * @param expiry when they count no more; empty for never
-     */
+    /** The keys to sign requests with. {@code sessionToken} may be empty; an empty {@code expiry} is never. */
     record AwsCredentials(String keyId, String secretKey, String sessionToken, Optional<Instant> expiry) {
         @Override
         public String toString() {

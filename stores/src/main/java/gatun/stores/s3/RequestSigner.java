@@ -16,24 +16,14 @@ import java.util.TreeMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/**
- * Signs requests without a body, as AWS's documentation "Signature Version 4" says.
- *
- * @param credentials the key
- * @param region where the bucket is
- */
+/** Signs requests without a body, as AWS's "Signature Version 4" says. {@code region} is the bucket's. */
 record RequestSigner(AwsCredentials credentials, String region) {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
     private static final String ALGORITHM = "AWS4-HMAC-SHA256";
     private static final String NO_BODY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    /**
-     * A GET request with its signature.
-     *
-     * @param uri its path and query escaped, the parameters of the query in the order of their names
-     * @param headers more headers, by lower-case names
-     */
+    /** A signed GET request. The query of {@code uri} is escaped and sorted by name; header names are in lower case. */
     HttpRequest.Builder sign(URI uri, SortedMap<String, String> headers, Instant now) {
         String time = TIME.format(now);
         SortedMap<String, String> signed = new TreeMap<>(headers);

@@ -58,10 +58,8 @@ public final class S3Protocol implements StoreProtocol {
     }
 
     /**
-     * The requests for the bucket of a location.
-     *
-     * @param given credentials that hold for it, as in Triton's file
-     * @param environment credentials otherwise, and the endpoint where the location names none
+     * For a bucket, with {@code given} credentials as in Triton's file, else those of {@code environment}, which also
+     * names the endpoint where the location does not.
      */
     public static S3Protocol of(StoreLocation location, Map<String, String> given, Map<String, String> environment)
             throws IOException {

@@ -73,7 +73,7 @@ public final class BashCompletion {
                         arguments(commands));
     }
 
-    /** How the command line names a command; nothing where the program itself is meant. */
+    /** The name of a command on the command line; empty for the program itself. */
     private static String typed(ShellCommand command, List<ShellCommand> commands) {
         return command.equals(commands.getFirst()) ? "" : command.name();
     }

@@ -5,15 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * A flag as a shell completes it.
- *
- * @param names its names, with their dashes
- * @param description one line
- * @param value whether it takes a value
- * @param label what the help calls a value
- * @param values what a value may be
- */
+/** A flag as a shell completes it: {@code label} is the help's name of a value, {@code values} are the choices. */
 record ShellFlag(List<String> names, String description, Value value, String label, ShellValues values) {
     /** Whether a flag takes a value. */
     enum Value {
