@@ -127,11 +127,7 @@ public final class WarmUpRecords implements WarmUpSource {
         private final PredictDecoder predictions;
         private final ExampleDecoder decoder;
 
-        /**
-         * Answers requests to one version, whichever they name.
-         *
-         * @param instance answers a request and closes it
-         */
+        /** Answers requests to one version, whichever they name; {@code instance} answers a request and closes it. */
         LoggedRequests(
                 ModelVersion model,
                 BufferPool pool,
@@ -146,11 +142,7 @@ public final class WarmUpRecords implements WarmUpSource {
             decoder = new ExampleDecoder(limits.request(), heap);
         }
 
-        /**
-         * Answers the request in {@code log}; a log without one, or of a kind that is newer than this, is passed over.
-         *
-         * @throws GatunException when it is no such message, or the request fails
-         */
+        /** Answers the request in {@code log}; passes over a log without one or of a newer kind. Throws if it fails. */
         void answer(MemorySegment log) {
             LogEntry entry = parsed(() -> LogEntry.find(log));
             MemorySegment request = entry.request;
@@ -289,12 +281,7 @@ public final class WarmUpRecords implements WarmUpSource {
             }
         }
 
-        /**
-         * The next record, in memory of the pool; empty at the end of the file.
-         *
-         * @throws DamagedException when the record is not whole
-         * @throws UncheckedIOException when the file cannot be read
-         */
+        /** The next record, in memory of the pool; empty at the end. Throws DamagedException when it is not whole. */
         Optional<Entry> next() {
             try {
                 long left = file.size() - position;

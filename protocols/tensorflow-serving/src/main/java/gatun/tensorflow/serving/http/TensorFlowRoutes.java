@@ -320,11 +320,7 @@ public final class TensorFlowRoutes implements Routes {
         static final class Signatures {
             private Signatures() {}
 
-            /**
-             * The signature of {@code model} that a request names.
-             *
-             * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it has no inputs
-             */
+            /** The signature that a request names. Throws INVALID_ARGUMENT when there is none, or it has no inputs. */
             static EntryPoint of(ModelVersion model, Servable wanted) {
                 EntryPoint signature = model.entryPoints().get(wanted.entryPoint());
                 if (signature == null) {
