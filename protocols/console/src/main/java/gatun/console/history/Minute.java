@@ -15,11 +15,7 @@ final class Minute {
     private final Map<Series, float[]> values = new EnumMap<>(Series.class);
     private final Map<String, float[][]> byTransport = new TreeMap<>();
 
-    /**
-     * A minute without numbers.
-     *
-     * @param number its seconds are from 60 times this on
-     */
+    /** A minute without numbers; its seconds begin at 60 times {@code number}. */
     Minute(long number) {
         this.number = number;
         for (Series series : Series.values()) {

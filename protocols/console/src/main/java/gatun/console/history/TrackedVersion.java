@@ -165,12 +165,7 @@ final class TrackedVersion {
         return known == null ? now.successCount() > 0 : known.successCount() != now.successCount();
     }
 
-    /**
-     * Takes in what was counted up to the end of {@code second}.
-     *
-     * @param seconds how long ago the last look was
-     * @param latencies null where nothing was answered, or nobody measures it
-     */
+    /** Adds the counts to the end of {@code second}, {@code seconds} after the last; null where nothing is measured. */
     void take(long second, double seconds, ModelStatistics now, @Nullable ModelLatencies latencies) {
         ModelStatistics known = before == null || restarted(before, now) ? null : before;
         before = now;

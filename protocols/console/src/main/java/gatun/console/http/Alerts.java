@@ -41,11 +41,7 @@ final class Alerts {
 
     private volatile Map<ConsoleAlert, Long> sinceMillis = Map.of();
 
-    /**
-     * An alert, and since when there is one of its code and subject.
-     *
-     * @param sinceMillis in milliseconds since 1970
-     */
+    /** An alert, and since when there is one of its code and subject, in milliseconds since 1970. */
     record Since(ConsoleAlert alert, long sinceMillis) {}
 
     Alerts(InferenceServer server, Sampler sampler, ServerSurroundings surroundings, WorkerUse workers) {
@@ -205,11 +201,7 @@ final class Alerts {
         }
     }
 
-    /**
-     * Something that an operator should know.
-     *
-     * @param subject what it is about: a model, a file, or nothing in particular
-     */
+    /** Something that an operator should know about {@code subject}: a model, a file, or nothing in particular. */
     record ConsoleAlert(Severity severity, String code, String subject, String text, String advice) {
         /** How bad an alert is; the worst first. */
         enum Severity {

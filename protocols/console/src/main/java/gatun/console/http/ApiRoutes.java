@@ -50,11 +50,7 @@ final class ApiRoutes implements AutoCloseable {
     private final SharedText memoryWithoutRegions;
     private final SharedText connections;
 
-    /**
-     * The API about {@code server}; looks at it from now on, each second.
-     *
-     * @param regions says who may see the shared memory of clients
-     */
+    /** Begins to sample {@code server} each second; {@code regions} says who may see the shared memory of clients. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
         this.regions = regions;
         this.sampler = new Sampler(server);
@@ -244,9 +240,7 @@ final class ApiRoutes implements AutoCloseable {
             this.sampler = sampler;
         }
 
-        /**
-         * Answers with events until the client leaves, another viewer takes its place, or the server is told to stop.
-         */
+        /** Sends events until the client leaves, another viewer takes its place, or the server is to stop. */
         void answer(Exchange exchange) {
             String model = UrlText.ofQuery(exchange.query(), "model");
             String version = UrlText.ofQuery(exchange.query(), "version");

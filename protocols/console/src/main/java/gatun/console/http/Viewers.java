@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Who reads the stream of events: {@value #LIMIT} at a time. Where there are as many, a new one takes the place of
- * another, of a network that has the most, so that no client keeps others out. Thread-safe.
+ * The readers of the stream of events, {@value #LIMIT} at most: one more replaces one of the network that has the most,
+ * so that no client keeps others out. Thread-safe.
  */
 final class Viewers {
     static final int LIMIT = 32;
@@ -28,10 +28,7 @@ final class Viewers {
     /** Guarded by lock. */
     private final Set<Viewer> viewers = new HashSet<>();
 
-    /**
-     * @param nanoClock the time, as {@link System#nanoTime}
-     * @param wakeAll wakes the viewers that wait for an event; called with no lock held
-     */
+    /** {@code nanoClock} is as {@link System#nanoTime}; {@code wakeAll} wakes waiting viewers, with no lock held. */
     Viewers(LongSupplier nanoClock, Runnable wakeAll) {
         this.nanoClock = nanoClock;
         this.wakeAll = wakeAll;
