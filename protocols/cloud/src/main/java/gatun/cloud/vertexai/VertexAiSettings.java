@@ -44,11 +44,7 @@ public record VertexAiSettings(String predictRoute, String healthRoute, String d
         }
     }
 
-    /**
-     * The model of requests that name none.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is not ready, or none is named and not exactly one is ready
-     */
+    /** The model of requests that name none: the default, or the only ready one. Throws INVALID_ARGUMENT otherwise. */
     String chooseModel(RepositoryControl server) {
         List<String> ready = server.index().stream()
                 .filter(model -> model.state() == ModelState.READY)
