@@ -63,11 +63,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
     private volatile boolean givenUp;
     private volatile @Nullable ServerConnection connection;
 
-    /**
-     * A connection on {@code socket}.
-     *
-     * @param watcher hears how it ends
-     */
+    /** {@code watcher} is told how the connection ends. */
     AcceptedConnection(ListenerScope scope, ChannelSocket socket, ServerConnectionSelector selector, Watcher watcher) {
         this.scope = scope;
         this.socket = socket;

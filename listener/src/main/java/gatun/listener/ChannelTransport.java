@@ -26,10 +26,7 @@ public final class ChannelTransport implements SocketTransport {
     private final TransferredBytes transferred = new TransferredBytes();
     private final CarrierTimeSlice turn = new CarrierTimeSlice();
 
-    /**
-     * Held while the channel is closed, and while others are told its descriptor, which may be another channel's
-     * afterwards.
-     */
+    /** Held while the channel is closed, and while others are told its descriptor, which may be reused afterwards. */
     private final Object closing = new Object();
 
     /** What waits for the channel while it is on loan, else null. Guarded by {@link #closing}. */

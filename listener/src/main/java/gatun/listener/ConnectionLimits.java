@@ -57,11 +57,7 @@ public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeL
         return new ConnectionLimits(fitting, perAddress, handshakeLimit);
     }
 
-    /**
-     * The objects that the connections of one listener share.
-     *
-     * @param executor runs what connections do beside their own threads
-     */
+    /** The objects that a listener's connections share; {@code executor} runs work beside the connections' threads. */
     record ListenerScope(
             ListenerConfig config,
             Router router,

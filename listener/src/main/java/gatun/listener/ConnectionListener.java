@@ -253,9 +253,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until no connection is left; false when that takes longer than {@code limit}, or the thread is interrupted.
-     */
+    /** Waits until no connection is left; false after {@code limit}, or when the thread is interrupted. */
     private boolean awaitNone(Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!connections.isEmpty()
@@ -267,9 +265,8 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     /**
-     * Tells clients why their connections are refused. When a socket is closed while its client still sends, the
-     * response may be lost; so the server goes on reading for a moment from some refused clients at a time, and closes
-     * the others at once. Thread-safe.
+     * Tells clients why they are refused. Closing a socket while its client sends may lose the response: the server
+     * reads on for a moment from some refused clients at a time, and closes the others at once. Thread-safe.
      */
     static final class RefusedConnections {
         /** Refused clients that are read from at the same time. */

@@ -66,11 +66,7 @@ public final class IoBuffers {
         this(byteSize, KEPT_BYTES / byteSize, UNUSED_NANOS, Stripes.count());
     }
 
-    /**
-     * The same, where {@code kept} free buffers are kept and others freed when unused for {@code unusedNanos}.
-     *
-     * @param cores how many there are, a power of two
-     */
+    /** Keeps {@code kept} buffers and frees others unused for {@code unusedNanos}; {@code cores} is a power of two. */
     IoBuffers(int byteSize, int kept, long unusedNanos, int cores) {
         this.byteSize = byteSize;
         this.kept = kept;

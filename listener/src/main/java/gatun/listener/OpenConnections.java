@@ -66,9 +66,7 @@ public final class OpenConnections implements MetricSource {
         return errors;
     }
 
-    /**
-     * Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then returns which.
-     */
+    /** Counts a connection from {@code address} until {@link #closed}, or returns the limit that refuses it. */
     Optional<ConnectionRefusal> admit(WireProtocol protocol, SocketAddress address) {
         lock.lock();
         try {
