@@ -44,10 +44,9 @@ public final class OnnxRuntime {
     }
 
     /**
-     * Recent official builds report each process and session to Microsoft, write a file per process into the folder for
-     * temporary files, and match the whole command line with a recursive {@code std::regex}, which overflows the stack
-     * of a Java thread when the command line has a few thousand characters. The library reads this variable once, when
-     * it is first used; a value that the operator set stays.
+     * Official builds otherwise report to Microsoft, write a file per process into the temporary folder, and match the
+     * whole command line with a recursive {@code std::regex}, which overflows a Java thread's stack at a few thousand
+     * characters. The library reads the variable once, at its first use; a value that the operator set stays.
      */
     private static void switchTelemetryOff() {
         try (Arena scratch = Arena.ofConfined()) {
