@@ -121,9 +121,7 @@ public final class ConfigurationCompletion {
         return output.build();
     }
 
-    /**
-     * A tensor of any rank is one of rank one to clients that know the configuration only, since that can say no more.
-     */
+    /** A tensor of any rank has rank one in the configuration, which can say no more to its clients. */
     private static List<Long> dims(EntryTensor tensor, boolean batched) {
         if (tensor.anyShape()) {
             return List.of(Shape.VARIABLE);
