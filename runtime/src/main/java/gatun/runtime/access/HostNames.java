@@ -54,11 +54,7 @@ public final class HostNames {
         this(listed, hostName(), HostNames::canonicalName);
     }
 
-    /**
-     * The same for a machine called {@code machine}.
-     *
-     * @param lookUp finds its fully qualified name; called once, by the first request that may be for it
-     */
+    /** {@code lookUp} finds the fully qualified name; called once, by the first request that may be for it. */
     HostNames(Set<String> listed, String machine, Supplier<String> lookUp) {
         this.listed = listed.stream().map(HostNames::plain).collect(Collectors.toUnmodifiableSet());
         this.machine = plain(machine);

@@ -59,11 +59,7 @@ public final class CachedModel implements ServedModel {
     private final ReentrantLock replacing = new ReentrantLock(); // held to replace the generation
     private volatile Generation generation;
 
-    /**
-     * Equal requests have equal responses as long as the same models give them.
-     *
-     * @param sources the models on backends that the responses come from
-     */
+    /** Responses that are equal for equal requests as long as {@code sources}, the models on backends, are the same. */
     private record Generation(List<ServedModel> sources, CachedResponses responses) {}
 
     private CachedModel(ServedModel model, ResponseCache cache, BufferPool pool) {

@@ -100,11 +100,7 @@ public final class ConfigurationFile {
         parse("name: 'M' backend: 'B' platform: 'P' max_batch_size: 1 input" + tensor + "output" + tensor, "none");
     }
 
-    /**
-     * The configuration in a text.
-     *
-     * @throws ConfigurationSyntaxException when it is not text format
-     */
+    /** Parses a configuration. Throws {@link ConfigurationSyntaxException} when it is not text format. */
     static ModelConfig parse(String text, String fileName) {
         ModelConfig.Builder config = ModelConfig.newBuilder();
         try {

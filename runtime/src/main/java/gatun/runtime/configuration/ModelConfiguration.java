@@ -324,11 +324,8 @@ public final class ModelConfiguration {
         private BatchingCompletion() {}
 
         /**
-         * The configuration by which requests share runs. One without a batch dimension stays without: whether its requests
-         * have a common first dimension is told by their tensors.
-         *
-         * @param written the configuration as its author wrote it; the batch size that it names stays
-         * @param completed the same, completed by the engine
+         * Applies the rule for shared runs. A configuration without a batch dimension stays so: the tensors tell
+         * whether requests have a common first one. A batch size that its author has {@code written} stays.
          */
         static ModelConfig apply(ModelConfig written, ModelConfig completed, BatchingRule rule) {
             ModelConfig.Builder ruled = completed.toBuilder();

@@ -159,11 +159,7 @@ public final class RequestedConfiguration {
         return config.build();
     }
 
-    /**
-     * Where a message is in the configuration of a model.
-     *
-     * @param prefix what stands before the names of its fields
-     */
+    /** A message in a model's configuration; {@code prefix} stands before the names of its fields. */
     private record Place(String model, String prefix) {}
 
     /** Gives every field that is not {@code free} the operator's value. */

@@ -43,11 +43,7 @@ public final class HostUsage implements MetricSource {
     /** The time that all processors spent since the machine was started, in ticks of the kernel's clock. */
     private record Ticks(long idle, long total) {}
 
-    /**
-     * How busy the machine is.
-     *
-     * @param cpu the share of all processors' time that was spent on work since the reading before, from 0 to 1
-     */
+    /** How busy the machine is; {@code cpu} is the share of all processors' time since the reading before, 0 to 1. */
     record Use(double cpu, long memoryBytes, long usedBytes) {}
 
     /**

@@ -22,10 +22,7 @@ public record IsolationRule(Optional<Isolation> isolation, Set<String> backends)
         backends = Set.copyOf(backends);
     }
 
-    /**
-     * Whether a model of {@code backend} does. Throws {@link ConfigurationException} when the configuration's parameter
-     * {@code isolation} is neither {@code process} nor {@code none}, or asks for what there cannot be.
-     */
+    /** Whether a model of {@code backend} is isolated. Throws ConfigurationException for a wrong parameter. */
     boolean applies(String backend, ModelConfig config) {
         if (!config.containsParameters(PARAMETER)) {
             return backends.contains(backend);

@@ -113,9 +113,7 @@ public final class TemporaryFolder implements AutoCloseable {
         }
     }
 
-    /**
-     * Removes a folder and what it holds; files that are mapped stay readable for who mapped them. May be called again.
-     */
+    /** Removes a folder and what it holds; mapped files stay readable where they are mapped. Idempotent. */
     static void delete(Path folder) {
         if (!Files.exists(folder)) {
             return;

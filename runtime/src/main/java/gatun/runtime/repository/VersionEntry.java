@@ -10,13 +10,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A version in the index, at one moment of its life. Immutable: a change replaces it.
- *
- * @param status its line in the index; its reason, for one that is ready, tells why the newest files are not what it
- *     serves
- * @param required whether the server is ready only with this version
- * @param model the version itself; empty unless it is ready or was until now
- * @param loading tells how far its load is; empty unless it is being loaded
+ * A version in the index at one moment. Immutable. {@code required}: the server is ready only with it. {@code model} is
+ * there while ready or until now, {@code loading} while it is being loaded. The reason in the {@code status} of a ready
+ * one tells why it does not serve the newest files.
  */
 record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model, Optional<LoadWatch> loading) {
     private VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model) {

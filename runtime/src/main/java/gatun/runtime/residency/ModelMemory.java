@@ -101,11 +101,7 @@ public final class ModelMemory {
         return CompletableFuture.runAsync(loading, threads);
     }
 
-    /**
-     * Takes memory for a model that is to be loaded, and has others closed for it where need be.
-     *
-     * @throws GatunException UNAVAILABLE when the others stay in use for too long
-     */
+    /** Takes memory for a model to load, closing others if need be. Throws UNAVAILABLE when those stay in use. */
     void take(OnDemandModelState model) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
