@@ -125,11 +125,7 @@ public final class Futex {
             count = 0;
         }
 
-        /**
-         * Adds the word at {@code address}, which has to stay mapped while this waits.
-         *
-         * @throws IndexOutOfBoundsException beyond {@link #CAPACITY}
-         */
+        /** Adds a word, mapped while this waits. Throws IndexOutOfBoundsException beyond {@link #CAPACITY}. */
         public void add(long address, int expected) {
             long at = count * WAITER_BYTES;
             waiters.set(JAVA_LONG, at, Integer.toUnsignedLong(expected));

@@ -58,12 +58,7 @@ public final class OnnxRuntime {
         }
     }
 
-    /**
-     * The function table of an opened library.
-     *
-     * @throws NativeException with {@link NativeCode#VERSION_TOO_OLD} for a library that lacks functions that Gatun
-     *     calls
-     */
+    /** The library's function table. Throws NativeException {@link NativeCode#VERSION_TOO_OLD} for an old one. */
     public static OnnxRuntime of(NativeLibrary.Available library) {
         MemorySegment base = NativeMemory.segment(
                 call(find(library)).address(), OrtApiBase.layout().byteSize());
@@ -116,11 +111,7 @@ public final class OnnxRuntime {
         return path;
     }
 
-    /**
-     * Takes the status that a call returned: nothing when it means success, else frees it.
-     *
-     * @throws NativeException with the library's code and message
-     */
+    /** Checks and frees a returned status. Throws {@link NativeException} with the library's code and message. */
     public void check(MemorySegment returned) {
         status.check(returned);
     }

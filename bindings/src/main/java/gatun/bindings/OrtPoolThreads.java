@@ -79,11 +79,7 @@ public final class OrtPoolThreads implements AutoCloseable {
         }
     }
 
-    /**
-     * Has the session that is opened with {@code sessionOptions} get its threads here.
-     *
-     * @throws NativeException when the library refuses
-     */
+    /** Has a session with {@code sessionOptions} get its threads here. Throws NativeException if refused. */
     public void use(MemorySegment sessionOptions) {
         runtime.check(OrtApi.sessionOptionsSetCustomCreateThreadFn(runtime.api(), sessionOptions, create));
         runtime.check(OrtApi.sessionOptionsSetCustomJoinThreadFn(runtime.api(), sessionOptions, join));

@@ -84,12 +84,7 @@ public final class ConnectionListener implements AutoCloseable {
                 Thread.ofVirtual().name("idle-check-" + protocol.label()).unstarted(this::checkIdle);
     }
 
-    /**
-     * Listens as {@code config} says, which must name an address and exactly one connection selector.
-     *
-     * @param open counts the connections and limits them
-     * @throws IOException when the address cannot be listened on
-     */
+    /** Listens as {@code config} says, with an address and one connection selector; {@code open} limits connections. */
     public static ConnectionListener start(ListenerConfig config, WireProtocol protocol, OpenConnections open)
             throws IOException {
         SocketAddress address = config.bindAddress().orElseThrow();

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A
  * connection takes one while it reads or writes, and gives it back before it waits for its client, so that there are as
- * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few.
- * The
+ * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few. The
  * last one given back on a core is the next one there. Thread-safe; takes no system call and makes no garbage but for a
  * new buffer.
  */

@@ -41,11 +41,7 @@ public final class OpenConnections implements MetricSource {
         this(limits, refusal -> "a limit");
     }
 
-    /**
-     * No connections yet.
-     *
-     * @param settings what the operator calls the limit behind a refusal
-     */
+    /** No connections yet; {@code settings} tells what the operator calls the limit behind a refusal. */
     public OpenConnections(ConnectionLimits limits, Function<ConnectionRefusal, String> settings) {
         this.limits = limits;
         this.settings = settings;

@@ -51,7 +51,7 @@ public final class TlsTransport implements SocketTransport {
     /** Bytes that were decrypted and not taken yet, between position and limit; null for none. The reading thread's. */
     private @Nullable ByteBuffer plainIn;
 
-    /** {@link #cipherIn} while no undecrypted bytes are left: all or part of a short record. The reading thread's. */
+    /** Read into when no undecrypted bytes are left, then {@link #cipherIn}: a record's start. The reading thread's. */
     private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
 
     /** Whether the bytes that were read and not decrypted lie in {@link #firstIn}. The reading thread's. */

@@ -78,9 +78,7 @@ public final class CachedModel implements ServedModel {
 
     /**
      * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself.
-     * Owns the model, not the cache.
-     *
-     * @param pool lends the memory for outputs that must be copied
+     * Owns the model, not the cache; {@code pool} lends memory for outputs that must be copied.
      */
     public static ServedModel of(ServedModel model, ResponseCache cache, BufferPool pool) {
         boolean wanted = model.config().getResponseCache().getEnable() && !model.decoupled();

@@ -68,10 +68,8 @@ public final class RequestedConfiguration {
     private RequestedConfiguration() {}
 
     /**
-     * What the operator's files say of a model.
-     *
-     * @param written the configuration as it was written; only a name where there is none
-     * @param told for each version, the same with the engine and the file that its files tell
+     * The operator's files of a model: the configuration as written, only a name where there is none, and for each
+     * version the same with the engine and the file that its files tell.
      */
     public record Operators(ModelConfig written, List<ModelConfig> told) {
         /** Copies the list. */
@@ -95,10 +93,8 @@ public final class RequestedConfiguration {
     }
 
     /**
-     * The configuration that a request gets, with the operator's parameters.
-     *
-     * @param bringsFiles whether the request brings the model's files too
-     * @throws OverrideRefusedException with the first field that is not the request's to decide
+     * The configuration that a request gets, with the operator's parameters. {@code bringsFiles}: it brings the model's
+     * files, too. Throws OverrideRefusedException with the first field that is not its to decide.
      */
     public static ModelConfig admit(ModelConfig requested, Operators operators, boolean bringsFiles) {
         ModelConfig own = operators.written();
@@ -138,10 +134,8 @@ public final class RequestedConfiguration {
     }
 
     /**
-     * Adds the request's parameters to an admitted configuration.
-     *
-     * @param names those that a request may set, as the model's engine declares them
-     * @throws OverrideRefusedException with the first other parameter whose value is not the operator's
+     * Adds the request's parameters to an admitted configuration; {@code names} are those that the engine lets it set.
+     * Throws OverrideRefusedException with the first other parameter whose value is not the operator's.
      */
     public static ModelConfig withParameters(ModelConfig admitted, ModelConfig requested, Set<String> names) {
         ModelConfig.Builder config = admitted.toBuilder();

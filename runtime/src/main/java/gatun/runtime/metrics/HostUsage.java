@@ -46,12 +46,7 @@ public final class HostUsage implements MetricSource {
     /** How busy the machine is; {@code cpu} is the share of all processors' time since the reading before, 0 to 1. */
     record Use(double cpu, long memoryBytes, long usedBytes) {}
 
-    /**
-     * The machine's use, read at most once in {@code interval}.
-     *
-     * @param proc where the kernel's files are
-     * @param nanoClock the time, as {@link System#nanoTime}
-     */
+    /** The machine's use, read from the kernel's files in {@code proc} at most once in {@code interval}. */
     public HostUsage(Path proc, Duration interval, LongSupplier nanoClock) {
         this.proc = proc;
         this.intervalNanos = interval.toNanos();

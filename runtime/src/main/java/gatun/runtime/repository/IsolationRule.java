@@ -9,10 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which models run in processes of their own.
- *
- * @param isolation makes the engines for them; empty where there can be none
- * @param backends the engines whose models do, unless their configuration says otherwise
+ * Which models run in processes of their own: those of {@code backends}, unless their configuration says otherwise.
+ * {@code isolation} makes the engines for them; empty where there can be none.
  */
 public record IsolationRule(Optional<Isolation> isolation, Set<String> backends) {
     private static final String PARAMETER = "isolation";

@@ -23,9 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The folder of this server, among the system's temporary ones, for files that load requests bring, and those of
- * backends. The server
- * holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock nobody holds is one of a
- * server that died, and the next removes it. Safe for any thread.
+ * backends. The server holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock
+ * nobody holds is one of a server that died, and the next removes it. Safe for any thread.
  */
 public final class TemporaryFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TemporaryFolder.class);

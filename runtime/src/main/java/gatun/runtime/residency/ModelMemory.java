@@ -72,11 +72,7 @@ public final class ModelMemory {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /**
-     * Refuses a model that would not fit if it were alone.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED
-     */
+    /** Throws RESOURCE_EXHAUSTED for a model that would not fit if it were alone. */
     public void requireFit(long modelByteSize) {
         if (modelByteSize > byteSize) {
             throw new GatunException(

@@ -53,11 +53,7 @@ public final class ConfigurationCompletion {
         return config.getInputCount() == 0 || config.getOutputCount() == 0;
     }
 
-    /**
-     * The completed configuration.
-     *
-     * @throws ConfigurationException when the configuration asks for batches and the model cannot
-     */
+    /** The completed configuration. Throws ConfigurationException when it asks for batches and the model cannot. */
     public ModelConfig complete() {
         boolean canBatch =
                 Stream.concat(inputs.stream(), outputs.stream()).allMatch(ConfigurationCompletion::firstIsVariable);

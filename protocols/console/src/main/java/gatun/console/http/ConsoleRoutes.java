@@ -41,12 +41,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
     private final RouteTable page;
     private final PageFiles files = new PageFiles();
 
-    /**
-     * The routes to {@code server}.
-     *
-     * @param regions says who may see the shared memory of clients
-     * @param access which groups of requests need which headers
-     */
+    /** The routes to {@code server}; {@code regions} says who may see the shared memory of clients. */
     public ConsoleRoutes(
             InferenceServer server, ServerSurroundings surroundings, ClientRegions regions, ApiAccess access) {
         this.routes = new ApiRoutes(server, surroundings, regions);

@@ -49,12 +49,7 @@ public final class WarmUpRecords implements WarmUpSource {
     private final LimitSettings limits;
     private final int iterations;
 
-    /**
-     * Reads records into memory of {@code pool}.
-     *
-     * @param limits the limits of one of their requests, as if a client had sent it
-     * @param iterations how often each request is sent; at least 1
-     */
+    /** Reads records into {@code pool}; each request keeps to {@code limits} and is sent once at least. */
     public WarmUpRecords(BufferPool pool, LimitSettings limits, int iterations) {
         this.pool = pool;
         this.limits = limits;

@@ -61,12 +61,7 @@ public final class TensorFlowRoutes implements Routes {
     /** TensorFlow Serving's metrics; null where nothing is counted. */
     private final @Nullable Monitoring monitoring;
 
-    /**
-     * Routes to {@code server}.
-     *
-     * @param maxInputByteSize the longest body of a request, in bytes
-     * @param headers which requests need which headers
-     */
+    /** Routes to {@code server}; {@code maxInputByteSize} limits the body of a request. */
     public TensorFlowRoutes(
             InferenceServer server, long maxInputByteSize, HeaderRules headers, TensorFlowSettings settings) {
         this.anyOrigin = settings.anyOrigin();
