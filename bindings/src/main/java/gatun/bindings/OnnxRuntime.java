@@ -16,7 +16,6 @@ public final class OnnxRuntime {
     public static final String NAME = "ONNX Runtime";
 
     private static final String ENTRY = "OrtGetApiBase";
-
     private static final String TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY";
 
     private final MemorySegment api;

@@ -8,10 +8,9 @@ import java.util.List;
 
 /** Opens libraries that compute with OpenMP's threads, those of {@code libgomp}. */
 final class OpenMp {
-    /** What the system's loader looks for. */
     private static final String RUNTIME = "libgomp.so.1";
 
-    /** The variable that says what threads do which have no work. */
+    /** The variable that says what idle threads do. */
     private static final String WAIT_POLICY = "OMP_WAIT_POLICY";
 
     private OpenMp() {}

@@ -44,7 +44,7 @@ public final class OrtPoolThreads implements AutoCloseable {
     private final Map<Long, Thread> threads = new ConcurrentHashMap<>();
     private final AtomicLong made = new AtomicLong();
 
-    /** Links what an object of this class links otherwise. For any thread, without the library. */
+    /** Links early what an object of this class would link. For any thread, without the library. */
     @SuppressWarnings("restricted")
     static void prepare() {
         try (Arena scratch = Arena.ofConfined()) {

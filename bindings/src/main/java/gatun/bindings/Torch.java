@@ -33,7 +33,7 @@ public final class Torch {
     /** What {@code ./gatun install pytorch} makes in the user's cache. */
     private static final String FILE = "pytorch/libtorch_cpu.so";
 
-    /** Beside it: some models ask for it by its name, which the system's loader knows once it is loaded. */
+    /** Lies beside it: some models ask for it by its name, which the system's loader knows once it is loaded. */
     private static final String WHOLE = "libtorch.so";
 
     /** {@code void at::set_num_threads(int)}, which has no other name. */

@@ -29,7 +29,7 @@ public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeL
     /** For the port of the metrics, which has its own limits, so that operators get in when clients have all others. */
     public static final ConnectionLimits OPERATORS = new ConnectionLimits(64, 0, TlsHandshakes.STANDARD_LIMIT);
 
-    /** One of so many connections is left to other addresses where there is room for few. */
+    /** One of so many connections is left to other addresses when few are left. */
     private static final int LEFT_TO_OTHERS = 16;
 
     /** Checks all. */

@@ -58,7 +58,7 @@ public final class ConnectionListener implements AutoCloseable {
     private final ServerSocketChannel server;
     private final SocketAddress address;
 
-    /** What tells the Unix socket from others at its path; null for a port. */
+    /** Identifies the Unix socket among others at its path; null for a port. */
     private final @Nullable Object socketFile;
 
     private final RefusedConnections refused = new RefusedConnections();
@@ -238,7 +238,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /** What tells the file at {@code path} from others that were or will be there; null where there is none. */
+    /** Identifies the file at {@code path} among others that were or will be there; null where there is none. */
     private static @Nullable Object fileKey(Path path) throws IOException {
         try {
             return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)

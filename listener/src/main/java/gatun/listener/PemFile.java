@@ -76,12 +76,11 @@ public record PemFile(String flag, Path path, Reader reader) {
         }
     }
 
-    /** The failure that says what is wrong with the file. */
+    /** A failure with the file. */
     TlsException wrong(String text, Throwable cause) {
         return new TlsException(flag + "=" + path + ": " + text, cause);
     }
 
-    /** The same without a cause. */
     TlsException wrong(String text) {
         return new TlsException(flag + "=" + path + ": " + text);
     }

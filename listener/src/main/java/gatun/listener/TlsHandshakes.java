@@ -24,7 +24,6 @@ final class TlsHandshakes {
     private final Semaphore processors =
             new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() - 1), true);
 
-    /** None yet; each may take as long as {@code limit}. */
     TlsHandshakes(Duration limit) {
         this.limit = limit;
         this.timer = new ScheduledThreadPoolExecutor(

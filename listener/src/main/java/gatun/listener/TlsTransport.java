@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
-
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /** The first read from a waiting client: room for a small request, or a step of the handshake. */

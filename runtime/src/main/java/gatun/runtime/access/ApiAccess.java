@@ -22,10 +22,10 @@ public final class ApiAccess {
 
     /** Why a request is refused. */
     public sealed interface Refusal {
-        /** It lacks a header, or has it with another value. {@code name} is the header's name. */
+        /** The request lacks the header of that {@code name}, or has it with another value. */
         record MissingHeader(String name) implements Refusal {}
 
-        /** It lacks a token, or has one that is not known. */
+        /** The request lacks a token, or has one that is not known. */
         record MissingToken() implements Refusal {
             /** The message for the client. */
             public static final String TEXT =

@@ -23,7 +23,7 @@ public final class EngineCatalog {
     private final Map<String, Backend> engines = new TreeMap<>();
     private final List<ModelFormat> served;
 
-    /** Those and the formats of engines that are not here, by precedence. */
+    /** {@link #served} and the formats of engines that are not here, by precedence. */
     private final List<ModelFormat> formats;
 
     /** @param backends the engines; a later one hides an earlier one of the same name */

@@ -77,7 +77,7 @@ public final class RequestedConfiguration {
             told = List.copyOf(told);
         }
 
-        /** Those of a model of which there is nothing but its name. */
+        /** The files of a model of which there is nothing but its name. */
         public static Operators none(String name) {
             return new Operators(ModelConfig.newBuilder().setName(name).build(), List.of());
         }

@@ -48,7 +48,7 @@ final class EnsembleRun {
 
     private final AtomicInteger failedMembers = new AtomicInteger();
 
-    /** For the request's thread. */
+    /** Used by the request's thread. */
     private long firstNanos;
 
     /** The steps that requests enter in order, until their members take them. Guarded by the lock of threads. */

@@ -217,7 +217,7 @@ final class EnsembleStepExecutor {
         run.failUnexpectedly(step, this, failed);
     }
 
-    /** Lets no more responses in, here and behind. */
+    /** Refuses more responses, here and behind. */
     void stop() {
         threads.lock();
         try {
@@ -254,7 +254,6 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /** Counts a thread less. */
     void leave() {
         threads.lock();
         try {

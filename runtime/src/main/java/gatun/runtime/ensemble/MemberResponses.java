@@ -30,13 +30,11 @@ final class MemberResponses {
         threads.awaitUntil(() -> open.size() < capacity || refusing);
     }
 
-    /** Wants no more. */
     void refuse() {
         refusing = true;
         threads.changed();
     }
 
-    /** Whether no more are wanted. */
     boolean isRefusing() {
         return refusing;
     }

@@ -42,7 +42,6 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
         limiter.ran(this);
     }
 
-    /** Says that the instance runs no more. */
     @Override
     public void close() {
         limiter.remove(this);

@@ -40,7 +40,7 @@ public final class RateLimiter {
     private final List<RateLimitedInstance> instances = new ArrayList<>();
     private final List<RateLimitedInstance> waiting = new ArrayList<>();
 
-    /** Those that have just run, and say next whether they want to run again; until then nobody overtakes them. */
+    /** Instances that have just run, and say next whether to run again; until then nobody overtakes them. */
     private final Set<RateLimitedInstance> returning = new HashSet<>();
 
     private final Map<Place, Integer> used = new HashMap<>();

@@ -44,7 +44,7 @@ public final class Backends implements AutoCloseable {
     private final EngineCatalog catalog;
     private final ModelServer server;
 
-    /** An engine and how its start went. */
+    /** An engine and its start. */
     private static final class Entry {
         final Backend backend;
         final Map<String, String> options;

@@ -173,7 +173,7 @@ final class LoadAttempts {
         private final Thread thread;
         private final Condition changed = lock.newCondition();
 
-        /** Why it is to end; empty as long as it is wanted. */
+        /** The reason to end; empty as long as the load is wanted. */
         private String reason = "";
 
         private boolean over;
@@ -199,7 +199,7 @@ final class LoadAttempts {
             thread.start();
         }
 
-        /** Tells it to end; the first reason counts. Under the lock. */
+        /** Tells the load to end; the first reason counts. Under the lock. */
         void end(String why) {
             if (reason.isEmpty() && !over) {
                 reason = why;

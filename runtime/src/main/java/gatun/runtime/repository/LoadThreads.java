@@ -83,7 +83,6 @@ final class LoadThreads {
         assert !started.isCancelled() : "nobody has it to cancel it";
     }
 
-    /** Whether the server stops, so that no more changes begin. */
     boolean closed() {
         return closed;
     }

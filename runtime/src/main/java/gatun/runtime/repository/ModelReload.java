@@ -129,7 +129,7 @@ final class ModelReload {
         listeners.changed();
     }
 
-    /** Lets the versions that serve go on, each with what became of its instances. */
+    /** Keeps the serving versions, each with the result for its instances. */
     private void keep(ModelEntry entry, ModelSource source, List<ModelLoader.Result> results) {
         entry.update(before -> {
             Map<String, VersionEntry> rows = rows(before);
@@ -189,7 +189,7 @@ final class ModelReload {
         listeners.changed();
     }
 
-    /** Lets the new versions serve, and ends those that they replace and those that are not wanted any more. */
+    /** Puts the new versions into service, and ends those that they replace and those not wanted any more. */
     private void commit(
             ModelEntry entry,
             ModelSource source,

@@ -108,13 +108,13 @@ public final class ModelRepository {
         start(found -> found);
     }
 
-    /** From its end on, a model that is loaded is loaded at once, also where others wait for their first request. */
+    /** After its end, a model that is loaded is loaded at once, also where others wait for their first request. */
     private void start(UnaryOperator<SortedMap<ModelIdentifier, RepositoryScan.Finding>> choosing) {
         scanAtStart().map(choosing).ifPresent(lifeCycle::start);
         loader.loadAtOnce();
     }
 
-    /** What the repositories hold; empty when they cannot be read and the server is to live all the same. */
+    /** The models of the repositories; empty when they cannot be read and the server is to live all the same. */
     private Optional<SortedMap<ModelIdentifier, RepositoryScan.Finding>> scanAtStart() {
         try {
             return Optional.of(sources.scan());

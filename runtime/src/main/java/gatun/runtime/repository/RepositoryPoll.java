@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Looks for changes in the repositories again and again, on a thread of its own. */
+/** Looks for changes in the repositories from time to time, on its own thread. */
 final class RepositoryPoll {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Duration interval;

@@ -30,12 +30,12 @@ public final class TemporaryFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TemporaryFolder.class);
     private static final String PREFIX = "gatun-server-";
 
-    /** Of folders that are not locked yet, which nobody removes. */
+    /** Begins the names of folders that are not locked yet, which nobody removes. */
     private static final String NEW_PREFIX = "gatun-new-server-";
 
     private static final String LOCK = "lock";
 
-    /** Those of this process: to open and close a file gives up all locks that the process has on it. */
+    /** The folders of this process: to open and close a file gives up all locks that the process has on it. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path parent;

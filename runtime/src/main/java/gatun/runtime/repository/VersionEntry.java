@@ -65,7 +65,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return status.reason();
     }
 
-    /** This version now: its load's progress, and not ready if a model that it asks is not. */
+    /** The version as it is now: with its load's progress, and not ready if a model that it asks is not. */
     VersionEntry now() {
         if (loading.isPresent()) {
             return new VersionEntry(status.at(loading.get().progress()), required, model, loading);
@@ -113,7 +113,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return new VersionEntry(status.as(ModelState.UNLOADING, ""), false, model);
     }
 
-    /** A version that is gone because somebody wanted that. */
+    /** A version that was unloaded on request. */
     VersionEntry gone() {
         return new VersionEntry(status.as(ModelState.UNAVAILABLE, ModelStatus.UNLOADED), false, Optional.empty());
     }

@@ -194,7 +194,7 @@ public final class ModelMemory {
         }
     }
 
-    /** A model that is loaded has no user any more. */
+    /** Notes that a loaded model has no user any more. */
     void released() {
         if (waiting.get() == 0) {
             return;
@@ -207,7 +207,7 @@ public final class ModelMemory {
         }
     }
 
-    /** A model that a request needed could not be loaded. */
+    /** Notes that a model that a request needed could not be loaded. */
     void failed() {
         onFailure.run();
     }

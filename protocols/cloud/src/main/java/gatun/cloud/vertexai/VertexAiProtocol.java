@@ -37,7 +37,7 @@ public final class VertexAiProtocol implements Protocol {
     private final InferenceServer server;
     private final VertexAiSettings settings;
 
-    /** Where predictions go; set before requests come. */
+    /** The path of predictions; set before requests come. */
     private volatile String inference = "";
 
     /** The endpoint of {@code server}, whose models may still be loading; {@code metrics} answers for the metrics. */

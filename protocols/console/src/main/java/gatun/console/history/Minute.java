@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** The seconds of one minute of a version that did something in it; a number that there was not is not a number. */
+/** One minute of seconds of a version that did something in it; NaN where there was no number. */
 final class Minute {
     static final int SECONDS = 60;
 

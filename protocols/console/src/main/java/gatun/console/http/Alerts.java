@@ -20,7 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Finds out what an operator should know of a server. {@link #look} is for one thread; any may read the result. */
+/** Finds what an operator should know about a server. {@link #look} is for one thread; any may read the result. */
 final class Alerts {
     /** How many are shown; with more, the least severe are left out. */
     static final int LIMIT = 100;
@@ -70,7 +70,7 @@ final class Alerts {
         sinceMillis = now;
     }
 
-    /** What was found, the worst first. */
+    /** The alerts that were found, the worst first. */
     List<Since> found() {
         return sinceMillis.entrySet().stream()
                 .map(entry -> new Since(entry.getKey(), entry.getValue()))

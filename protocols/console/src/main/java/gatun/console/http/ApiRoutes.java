@@ -137,7 +137,7 @@ final class ApiRoutes implements AutoCloseable {
         });
     }
 
-    /** A version that a request is about, whether it is still there or not. */
+    /** A version that a request is about, known or gone. */
     private record Version(String name, String version) {
         GatunException unknown() {
             return new GatunException(
@@ -171,14 +171,14 @@ final class ApiRoutes implements AutoCloseable {
         ticks.endWaiting();
     }
 
-    /** Ends the streams of events, those too whose clients do not read, and looks at the server no more. */
+    /** Ends all streams of events, also of clients that do not read, and stops sampling. */
     @Override
     public void close() {
         ticks.close();
         viewers.interrupt();
     }
 
-    /** Who is connected. Safe for any thread. */
+    /** The open connections as JSON. Thread-safe. */
     static final class ConnectionsView {
         /** How many connections are shown. */
         private static final int SHOWN = 500;
@@ -296,7 +296,7 @@ final class ApiRoutes implements AutoCloseable {
         private final Ticks ticks;
         private final Consumer<JsonWriter> writing;
 
-        /** Held while the text is made: who asks meanwhile wants the same. */
+        /** Held while the text is made: others who ask meanwhile want the same. */
         private final ReentrantLock lock = new ReentrantLock();
 
         // Guarded by lock.

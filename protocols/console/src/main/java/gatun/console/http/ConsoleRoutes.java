@@ -113,7 +113,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
         return isUnder(API, path) && api.answerUnknownPath(exchange);
     }
 
-    /** Programs that ask {@code /} whether the server lives want something else. */
+    /** Answers browsers only: programs that ask {@code /} whether the server lives want something else. */
     private boolean answerBrowser(Exchange exchange) {
         boolean read = exchange.method().equals(Method.GET) || exchange.method().equals(Method.HEAD);
         if (!read

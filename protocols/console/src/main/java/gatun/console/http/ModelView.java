@@ -264,7 +264,7 @@ final class ModelView {
         json.endArray();
     }
 
-    /** Finds out what of a model's configuration was not written, and where it came from. */
+    /** Finds the settings of a model's configuration that were not written, and where they came from. */
     static final class CompletedSettings {
         /** More than anybody reads. */
         private static final int LIMIT = 200;

@@ -53,7 +53,7 @@ final class Viewers {
             lastSent = nanoClock.getAsLong();
         }
 
-        /** Whether another has its place, so that its stream is to end. */
+        /** Whether another viewer has its place, so that its stream is to end. */
         boolean isReplaced() {
             return replaced;
         }
@@ -80,7 +80,7 @@ final class Viewers {
         }
     }
 
-    /** The calling thread becomes one. {@code network} says what tells its client from others. */
+    /** Makes the calling thread a viewer; {@code network} tells its client from others. */
     Viewer enter(Object network) {
         Viewer replaced = null;
         Viewer viewer = new Viewer(network, Thread.currentThread(), nanoClock.getAsLong());
@@ -100,7 +100,7 @@ final class Viewers {
         return viewer;
     }
 
-    /** The one that gives way: of the network of the new one where that has as many as any, and otherwise of one that has. */
+    /** The viewer to replace: of the new one's network where that has as many as any, else of one that has the most. */
     private Viewer longestIdle(Object network, long now) {
         Map<Object, Integer> counts = new HashMap<>();
         viewers.forEach(viewer -> counts.merge(viewer.network, 1, Integer::sum));

@@ -40,9 +40,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class WarmUpRecords implements WarmUpSource {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpRecords.class);
-
     private static final String FILE = "assets.extra/tf_serving_warmup_requests";
-
     private static final int MAX_RECORDS = 1000;
 
     private final BufferPool pool;

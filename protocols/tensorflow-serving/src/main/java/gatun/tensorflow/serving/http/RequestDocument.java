@@ -74,7 +74,7 @@ final class RequestDocument {
         return new RequestDocument(text, start, byteSize, usage, Member::passedOver);
     }
 
-    /** The same for classify and regress, and all of it has been found to be JSON. */
+    /** The same for classify and regress: the whole document has been checked to be JSON. */
     static RequestDocument forExamples(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         return new RequestDocument(text, start, byteSize, usage, Member::at);
     }

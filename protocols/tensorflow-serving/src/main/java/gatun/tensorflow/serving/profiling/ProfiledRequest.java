@@ -42,7 +42,7 @@ record ProfiledRequest(String model, long version, Span whole, List<Span> parts)
             return wireName;
         }
 
-        /** The stage between two that a request reached one after the other; null when that is none that is told. */
+        /** The kind of time between two stages that followed each other; null when it is not reported. */
         private static @Nullable Kind between(TraceStage from, TraceStage to) {
             if (from == TraceStage.QUEUE_START && to == TraceStage.COMPUTE_START) {
                 return QUEUE;

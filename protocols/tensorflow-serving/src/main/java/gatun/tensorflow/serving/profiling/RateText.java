@@ -14,7 +14,7 @@ import java.util.Optional;
 public final class RateText {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
-    /** What models did. */
+    /** The counts of what models did. */
     private record Work(long answered, long inferences, long failed, long queueNanos, long computeNanos) {
         static final Work NONE = new Work(0, 0, 0, 0, 0);
 
