@@ -17,11 +17,7 @@ public final class Descriptor implements AutoCloseable {
         this.origin = origin;
     }
 
-    /**
-     * The number by which the system knows it.
-     *
-     * @throws IllegalStateException after {@link #close}
-     */
+    /** The number by which the system knows it. Throws {@link IllegalStateException} after {@link #close}. */
     public int number() {
         if (closed.get()) {
             throw new IllegalStateException("descriptor " + number + " of " + origin + " was used after it was closed");

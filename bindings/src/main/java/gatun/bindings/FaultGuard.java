@@ -55,11 +55,7 @@ public sealed interface FaultGuard {
         }
     }
 
-    /**
-     * There is no guard.
-     *
-     * @param reason for the operator
-     */
+    /** There is no guard, for a {@code reason} that the operator is told. */
     record Absent(String reason) implements FaultGuard {
         @Override
         public Optional<RegionGuard> protect(long address, long byteSize, int protection) {

@@ -105,9 +105,7 @@ public final class Futex {
         /** The most words. */
         public static final int CAPACITY = 128;
 
-        /**
-         * {@code struct futex_waitv}: the value and the address, 64 bits each, flags of 32 bits and as many reserved.
-         */
+        /** {@code struct futex_waitv}: value and address of 64 bits each, flags and padding of 32 bits each. */
         private static final long WAITER_BYTES = 24;
 
         private static final long ADDRESS_OFFSET = 8;
@@ -127,11 +125,7 @@ public final class Futex {
             count = 0;
         }
 
-        /**
-         * Adds the word at {@code address}, which has to stay mapped while this waits.
-         *
-         * @throws IndexOutOfBoundsException beyond {@link #CAPACITY}
-         */
+        /** Adds a word, mapped while this waits. Throws IndexOutOfBoundsException beyond {@link #CAPACITY}. */
         public void add(long address, int expected) {
             long at = count * WAITER_BYTES;
             waiters.set(JAVA_LONG, at, Integer.toUnsignedLong(expected));

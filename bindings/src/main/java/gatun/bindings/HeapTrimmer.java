@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * them does for all. Its thread ends when nobody asks. Safe for any thread.
  */
 public final class HeapTrimmer {
-    /** That of this process, which has one heap. */
+    /** The trimmer of this process, which has one heap. */
     public static final HeapTrimmer OF_PROCESS = new HeapTrimmer(Posix::trimHeap);
 
     private final Runnable trim;

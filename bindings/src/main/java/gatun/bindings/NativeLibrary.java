@@ -25,11 +25,7 @@ public sealed interface NativeLibrary {
      */
     record Available(String name, Path path, SymbolLookup symbols) implements NativeLibrary {}
 
-    /**
-     * The library cannot be used.
-     *
-     * @param reason for the operator; it names the file and the remedy where that is known
-     */
+    /** The library cannot be used; {@code reason}, for the operator, names the file, and the remedy if known. */
     record Missing(String name, String reason) implements NativeLibrary {
         /** {@code CUDA not available: Cannot open library: libcuda.so.1}. */
         @Override
@@ -41,7 +37,6 @@ public sealed interface NativeLibrary {
     /**
      * Opens the library in the file {@code path}. One process holds one library of each {@code name}: another file for
      * the same name is refused, the same one is answered again.
-     *
      */
     static NativeLibrary open(String name, Path path, List<String> symbols) {
         return LibraryOpener.openFile(name, path.toAbsolutePath().normalize(), symbols);

@@ -37,12 +37,7 @@ public final class Nvml {
 
     private Nvml() {}
 
-    /**
-     * The memory of a GPU.
-     *
-     * @param totalBytes all of it
-     * @param usedBytes the part that processes or the driver use
-     */
+    /** The memory of a GPU; {@code usedBytes} is the part that processes or the driver use. */
     public record Memory(long totalBytes, long usedBytes) {}
 
     /** The library: available when it is installed, has all functions that Gatun calls, and has found the driver. */

@@ -16,7 +16,6 @@ public final class OnnxRuntime {
     public static final String NAME = "ONNX Runtime";
 
     private static final String ENTRY = "OrtGetApiBase";
-
     private static final String TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY";
 
     private final MemorySegment api;
@@ -44,10 +43,9 @@ public final class OnnxRuntime {
     }
 
     /**
-     * Recent official builds report each process and session to Microsoft, write a file per process into the folder for
-     * temporary files, and match the whole command line with a recursive {@code std::regex}, which overflows the stack
-     * of a Java thread when the command line has a few thousand characters. The library reads this variable once, when
-     * it is first used; a value that the operator set stays.
+     * Official builds otherwise report to Microsoft, write a file per process into the temporary folder, and match the
+     * whole command line with a recursive {@code std::regex}, which overflows a Java thread's stack at a few thousand
+     * characters. The library reads the variable once, at its first use; a value that the operator set stays.
      */
     private static void switchTelemetryOff() {
         try (Arena scratch = Arena.ofConfined()) {
@@ -59,12 +57,7 @@ public final class OnnxRuntime {
         }
     }
 
-    /**
-     * The function table of an opened library.
-     *
-     * @throws NativeException with {@link NativeCode#VERSION_TOO_OLD} for a library that lacks functions that Gatun
-     *     calls
-     */
+    /** The library's function table. Throws NativeException {@link NativeCode#VERSION_TOO_OLD} for an old one. */
     public static OnnxRuntime of(NativeLibrary.Available library) {
         MemorySegment base = NativeMemory.segment(
                 call(find(library)).address(), OrtApiBase.layout().byteSize());
@@ -117,11 +110,7 @@ public final class OnnxRuntime {
         return path;
     }
 
-    /**
-     * Takes the status that a call returned: nothing when it means success, else frees it.
-     *
-     * @throws NativeException with the library's code and message
-     */
+    /** Checks and frees a returned status. Throws {@link NativeException} with the library's code and message. */
     public void check(MemorySegment returned) {
         status.check(returned);
     }

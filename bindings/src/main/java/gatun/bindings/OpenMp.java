@@ -8,18 +8,16 @@ import java.util.List;
 
 /** Opens libraries that compute with OpenMP's threads, those of {@code libgomp}. */
 final class OpenMp {
-    /** What the system's loader looks for. */
     private static final String RUNTIME = "libgomp.so.1";
 
-    /** The variable that says what threads do which have no work. */
+    /** The variable that says what idle threads do. */
     private static final String WAIT_POLICY = "OMP_WAIT_POLICY";
 
     private OpenMp() {}
 
     /**
-     * Opens the library in the file {@code path}. Its threads sleep when they have no work, unless the environment says
-     * otherwise: they would wait for the next request at the cost of everything else in the process. What the
-     * environment says is read once in a process, when the first such library is opened.
+     * Opens the library at {@code path}. Its threads sleep when idle, unless the environment says otherwise: waiting
+     * for work would cost the rest of the process. The variable is read once, when the first such library is opened.
      */
     static NativeLibrary open(String name, Path path, List<String> symbols) {
         try (Arena scratch = Arena.ofConfined()) {

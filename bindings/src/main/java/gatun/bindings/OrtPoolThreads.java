@@ -44,7 +44,7 @@ public final class OrtPoolThreads implements AutoCloseable {
     private final Map<Long, Thread> threads = new ConcurrentHashMap<>();
     private final AtomicLong made = new AtomicLong();
 
-    /** Links what an object of this class links otherwise. For any thread, without the library. */
+    /** Links early what an object of this class would link. For any thread, without the library. */
     @SuppressWarnings("restricted")
     static void prepare() {
         try (Arena scratch = Arena.ofConfined()) {
@@ -79,11 +79,7 @@ public final class OrtPoolThreads implements AutoCloseable {
         }
     }
 
-    /**
-     * Has the session that is opened with {@code sessionOptions} get its threads here.
-     *
-     * @throws NativeException when the library refuses
-     */
+    /** Has a session with {@code sessionOptions} get its threads here. Throws NativeException if refused. */
     public void use(MemorySegment sessionOptions) {
         runtime.check(OrtApi.sessionOptionsSetCustomCreateThreadFn(runtime.api(), sessionOptions, create));
         runtime.check(OrtApi.sessionOptionsSetCustomJoinThreadFn(runtime.api(), sessionOptions, join));

@@ -83,13 +83,7 @@ public final class Posix {
 
     // Files
 
-    /**
-     * Opens a POSIX shared memory object.
-     *
-     * @param key its name with one leading slash, already checked by the caller
-     * @param flags {@code O_} bits
-     * @param mode permission bits for an object that is created, else unused
-     */
+    /** Opens a POSIX shared memory object; {@code key} has one leading slash and was checked by the caller. */
     public static Descriptor shmOpen(String key, int flags, int mode) {
         int number = (int) SystemCall.checked("shm_open", key, (state, scratch) ->
                 (int) ShmOpen.HANDLE.invokeExact(state, scratch.allocateFrom(key), flags, mode));
@@ -114,12 +108,7 @@ public final class Posix {
         return new Descriptor(number, "the process that started this one");
     }
 
-    /**
-     * Creates an empty memory object without a name in any file system.
-     *
-     * @param name a label that shows up in {@code /proc}
-     * @param flags {@code MFD_} bits
-     */
+    /** Creates an empty memory object without a file name; {@code name} is a label that shows up in {@code /proc}. */
     public static Descriptor memfdCreate(String name, int flags) {
         int number = (int) SystemCall.checked("memfd_create", name, (state, scratch) ->
                 (int) MemfdCreate.HANDLE.invokeExact(state, scratch.allocateFrom(name), flags));
@@ -165,11 +154,7 @@ public final class Posix {
         }
     }
 
-    /**
-     * Adds seals to an object made with {@link #MFD_ALLOW_SEALING}.
-     *
-     * @param seals {@code F_SEAL_} bits
-     */
+    /** Adds {@code F_SEAL_} bits to an object made with {@link #MFD_ALLOW_SEALING}. */
     public static void addSeals(Descriptor file, int seals) {
         SystemCall.succeeded("fcntl F_ADD_SEALS", file, fcntl(file, posix_h.F_ADD_SEALS(), seals));
     }
@@ -246,10 +231,8 @@ public final class Posix {
     }
 
     /**
-     * Gives the pages back to the system that the C library's allocator keeps of memory which was freed. Takes
-     * milliseconds, during which other threads that allocate may wait.
-     *
-     * @return whether there were any
+     * Gives pages that the C library's allocator keeps of freed memory back to the system; returns whether there were
+     * any. Takes milliseconds, during which other threads that allocate may wait.
      */
     public static boolean trimHeap() {
         try {
@@ -369,17 +352,11 @@ public final class Posix {
     }
 
     /**
-     * The result of {@code fstat} for an open file.
+     * The result of {@code fstat} for an open file; {@code uid} is the owner's user number, {@code mode} as in C.
      *
-     * @param byteSize size of the file in bytes
      * @param allocatedByteSize bytes that have memory or disk space behind them; less than {@code byteSize} in a file
-     *     with
-     *     holes
-     * @param device number of the file system; together with {@code inode} it tells whether two descriptors name one
-     *     object
-     * @param inode number of the file in its file system
-     * @param uid the owner's user number
-     * @param mode type and permission bits, as in C
+     *     with holes
+     * @param device number of the file system; with {@code inode} it tells whether two descriptors name one object
      */
     public record FileStatus(long byteSize, long allocatedByteSize, long device, long inode, int uid, int mode) {
         /** Whether this is a regular file, which is what shared memory objects are. */

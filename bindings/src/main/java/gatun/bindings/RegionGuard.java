@@ -27,11 +27,7 @@ public final class RegionGuard implements AutoCloseable {
         return closed ? brokenAtClose : broken;
     }
 
-    /**
-     * Ends the guard, after a signal handler that is at work in the region has left it.
-     *
-     * @throws IllegalStateException when called a second time
-     */
+    /** Ends the guard, after a handler at work in the region has left. Throws IllegalStateException a second time. */
     @Override
     public void close() {
         if (closed) {

@@ -12,9 +12,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Calls of C functions that tell failure by {@code errno}, which jextract does not capture. Linking one takes
- * milliseconds, so it should happen when it is first called; to ask the generated classes for address and types would
- * link theirs too. Safe for any thread: each call has its own capture.
+ * Calls of C functions that report failure by {@code errno}, which jextract does not capture. Thread-safe. Linking
+ * takes milliseconds: do it at the first call, and not by the generated classes, which would link their own too.
  */
 final class SystemCall {
     private static final int FAILED = -1;
@@ -42,11 +41,7 @@ final class SystemCall {
         return succeeded(call, subject, result);
     }
 
-    /**
-     * The result of a call that {@link #attempt} made, unless it is a failure.
-     *
-     * @throws SystemCallException when it is one
-     */
+    /** The result of {@link #attempt}. Throws {@link SystemCallException} when it is a failure. */
     static long succeeded(String call, Object subject, long result) {
         if (result < 0 && result >= -GREATEST_ERRNO) {
             throw new SystemCallException(call, subject.toString(), (int) -result);

@@ -9,11 +9,7 @@ public final class SystemCallException extends RuntimeException {
     private final String subject;
     private final int errno;
 
-    /**
-     * For the failed {@code call}, named as in C, on {@code subject}: a key, a path, or a descriptor.
-     *
-     * @param errno the value captured right after the call
-     */
+    /** For {@code call}, named as in C, on {@code subject}: a key, path or descriptor; {@code errno} right after it. */
     public SystemCallException(String call, String subject, int errno) {
         super(call + " " + subject + ": " + Posix.errorText(errno));
         this.call = call;

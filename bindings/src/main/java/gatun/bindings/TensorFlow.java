@@ -44,9 +44,8 @@ public final class TensorFlow {
     }
 
     /**
-     * Opens the library in the file {@code path}, for instance {@code libtensorflow_cc.so.2}, which finds its other
-     * half beside it. It prints errors only, unless the environment says otherwise: a client can cause warnings by any
-     * request.
+     * Opens the library at {@code path}, which finds its other half beside it. It prints errors only, unless the
+     * environment says otherwise: a client can cause warnings by any request.
      */
     public static NativeLibrary open(Path path) {
         try (Arena scratch = Arena.ofConfined()) {

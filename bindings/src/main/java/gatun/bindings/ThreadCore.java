@@ -57,10 +57,8 @@ public final class ThreadCore {
     }
 
     /**
-     * Moves the calling platform thread, or the one that carries the calling virtual thread, to {@code core} at once.
-     * From there it may be moved on as before: the cores that it may run on stay the same.
-     *
-     * @return whether it may run there, and was moved
+     * Moves the calling platform thread, or the one that carries the calling virtual thread, to {@code core} at once,
+     * from where it may be moved on. Returns whether it may run there, and was moved.
      */
     public static boolean moveTo(int core) {
         if (core < 0 || core >= SET_BYTES * Byte.SIZE) {

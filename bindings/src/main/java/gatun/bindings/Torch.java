@@ -13,10 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * PyTorch's library, for models of AOTInductor. Usable from any thread once it is open; it lives as long as the
- * process.
- */
+/** PyTorch's library, for AOTInductor models, until the process ends. Usable from any thread once it is open. */
 public final class Torch {
     /** The library's usual name. */
     public static final String NAME = "PyTorch";
@@ -36,7 +33,7 @@ public final class Torch {
     /** What {@code ./gatun install pytorch} makes in the user's cache. */
     private static final String FILE = "pytorch/libtorch_cpu.so";
 
-    /** Beside it: some models ask for it by its name, which the system's loader knows once it is loaded. */
+    /** Lies beside it: some models ask for it by its name, which the system's loader knows once it is loaded. */
     private static final String WHOLE = "libtorch.so";
 
     /** {@code void at::set_num_threads(int)}, which has no other name. */
@@ -67,10 +64,8 @@ public final class Torch {
     }
 
     /**
-     * Sets how many threads an operation of the library, which is open, may use, in the whole process. A thread that
-     * has called the library before keeps its number.
-     *
-     * @return false when the library has no such setting
+     * Sets the number of threads of an operation in the whole process; a thread that has called the library, which is
+     * open, keeps its number. Returns false when the library has no such setting.
      */
     public static boolean setThreads(int count) {
         Optional<MethodHandle> call = function(SET_THREADS, SET_THREADS_TYPE);

@@ -33,10 +33,8 @@ public final class AcceptedChannels implements SocketOptions {
     }
 
     /**
-     * Remembers the channel.
-     *
-     * @throws IllegalStateException when another waiting channel has the same identity hash; the listener then closes
-     *     the new one, and its client connects again
+     * Remembers the channel. Throws IllegalStateException when another waiting one has the same identity hash; the
+     * listener then closes the new one, and its client connects again.
      */
     @Override
     public void configureSocket(SocketChannel channel) {

@@ -43,12 +43,12 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
     /** Counts requests for Helidon, and limits them to none. */
     private static final Limit NO_LIMIT = FixedLimit.create();
 
-    /** Hears how a connection ends, from its thread. */
+    /** Told of a connection's end, on its thread. */
     interface Watcher {
-        /** It ends because of its client. */
+        /** The client is the reason that the connection ends. */
         void failed(ClientError error, String what);
 
-        /** Its channel is closed. */
+        /** The connection's channel is closed. */
         void ended(AcceptedConnection connection);
     }
 
@@ -63,11 +63,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
     private volatile boolean givenUp;
     private volatile @Nullable ServerConnection connection;
 
-    /**
-     * A connection on {@code socket}.
-     *
-     * @param watcher hears how it ends
-     */
+    /** {@code watcher} is told how the connection ends. */
     AcceptedConnection(ListenerScope scope, ChannelSocket socket, ServerConnectionSelector selector, Watcher watcher) {
         this.scope = scope;
         this.socket = socket;
@@ -111,7 +107,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         }
     }
 
-    /** Tells why the connection failed: because of its client, unless the server ended it. */
+    /** Reports why the connection failed: because of its client, unless the server ended it. */
     private void tell(ClientError error, RuntimeException why) {
         LOG.trace("a connection ends", why);
         if (givenUp) {
@@ -126,7 +122,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         return spoken == null ? Duration.ZERO : spoken.idleTime();
     }
 
-    /** Ends the connection, whose client has been waited for too long. */
+    /** Ends a connection whose client has been waited for too long. */
     void giveUp() {
         givenUp = true;
         stop();

@@ -26,13 +26,10 @@ public final class ChannelTransport implements SocketTransport {
     private final TransferredBytes transferred = new TransferredBytes();
     private final CarrierTimeSlice turn = new CarrierTimeSlice();
 
-    /**
-     * Held while the channel is closed, and while others are told its descriptor, which may be another channel's
-     * afterwards.
-     */
+    /** Held while the channel is closed, and while others are told its descriptor, which may be reused afterwards. */
     private final Object closing = new Object();
 
-    /** What waits for the channel while it is on loan, else null. Guarded by {@link #closing}. */
+    /** The poll that waits for the channel while it is on loan, else null. Guarded by {@link #closing}. */
     private @Nullable EventPoll poll;
 
     /** Both null while the channel is not on loan. */
@@ -182,7 +179,7 @@ public final class ChannelTransport implements SocketTransport {
         }
     }
 
-    /** Whether what has moved no byte may be tried again, now waiting. */
+    /** Whether an operation that moved no byte may be tried again, now waiting. */
     private boolean prepareToWait() {
         Runnable waits = beforeWaiting;
         if (waits == null || channel.isBlocking()) {
@@ -234,7 +231,6 @@ public final class ChannelTransport implements SocketTransport {
     /** The file descriptors of channels, which the JDK keeps to itself unless it is started with a flag. */
     static final class ChannelDescriptor {
         private static final Logger LOG = LoggerFactory.getLogger(ChannelDescriptor.class);
-
         private static final int UNKNOWN = -1;
 
         /** {@code int SelChImpl.getFDVal()} of a channel; null where it is not accessible. */
@@ -254,7 +250,7 @@ public final class ChannelTransport implements SocketTransport {
             }
         }
 
-        /** That of {@code channel}; negative where it is closed, or the JVM does not tell. */
+        /** The descriptor of {@code channel}; negative where it is closed, or the JVM does not tell. */
         static int of(SocketChannel channel) {
             if (GET == null || !channel.isOpen()) {
                 return UNKNOWN;

@@ -124,9 +124,7 @@ public enum ClientError {
                     Objects.requireNonNull(counters.get(protocol)).get(error));
         }
 
-        /**
-         * Lets one line a second into the log about events that clients can cause as often as they like. Thread-safe.
-         */
+        /** Lets one line a second into the log about events that clients can cause at will. Thread-safe. */
         static final class LogPace {
             private static final Duration PERIOD = Duration.ofSeconds(1);
 

@@ -58,7 +58,7 @@ public final class ConnectionListener implements AutoCloseable {
     private final ServerSocketChannel server;
     private final SocketAddress address;
 
-    /** What tells the Unix socket from others at its path; null for a port. */
+    /** Identifies the Unix socket among others at its path; null for a port. */
     private final @Nullable Object socketFile;
 
     private final RefusedConnections refused = new RefusedConnections();
@@ -84,12 +84,7 @@ public final class ConnectionListener implements AutoCloseable {
                 Thread.ofVirtual().name("idle-check-" + protocol.label()).unstarted(this::checkIdle);
     }
 
-    /**
-     * Listens as {@code config} says, which must name an address and exactly one connection selector.
-     *
-     * @param open counts the connections and limits them
-     * @throws IOException when the address cannot be listened on
-     */
+    /** Listens as {@code config} says, with an address and one connection selector; {@code open} limits connections. */
     public static ConnectionListener start(ListenerConfig config, WireProtocol protocol, OpenConnections open)
             throws IOException {
         SocketAddress address = config.bindAddress().orElseThrow();
@@ -243,7 +238,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /** What tells the file at {@code path} from others that were or will be there; null where there is none. */
+    /** Identifies the file at {@code path} among others that were or will be there; null where there is none. */
     private static @Nullable Object fileKey(Path path) throws IOException {
         try {
             return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
@@ -253,9 +248,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until no connection is left; false when that takes longer than {@code limit}, or the thread is interrupted.
-     */
+    /** Waits until no connection is left; false after {@code limit}, or when the thread is interrupted. */
     private boolean awaitNone(Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!connections.isEmpty()
@@ -267,9 +260,8 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     /**
-     * Tells clients why their connections are refused. When a socket is closed while its client still sends, the
-     * response may be lost; so the server goes on reading for a moment from some refused clients at a time, and closes
-     * the others at once. Thread-safe.
+     * Tells clients why they are refused. Closing a socket while its client sends may lose the response: the server
+     * reads on for a moment from some refused clients at a time, and closes the others at once. Thread-safe.
      */
     static final class RefusedConnections {
         /** Refused clients that are read from at the same time. */

@@ -5,15 +5,11 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
 /**
- * A connection that is open, for people to read.
+ * A connection that is open, for people to read. {@code bytesIn} and {@code bytesOut} include the bytes of TLS.
  *
  * @param peer the client's address; {@code unix} for one over a Unix domain socket
- * @param tls whether TLS is spoken on it
  * @param sinceMillis when it came, in milliseconds since 1970
- * @param requests how many requests have come over it
- * @param inFlight how many of them are not answered yet
- * @param bytesIn how many bytes have come over it, those of TLS included
- * @param bytesOut how many bytes were sent over it, those of TLS included
+ * @param inFlight how many of the requests are not answered yet
  */
 public record ConnectionUse(
         String peer, boolean tls, long sinceMillis, long requests, int inFlight, long bytesIn, long bytesOut) {

@@ -28,12 +28,7 @@ public final class GzipInput extends InputStream {
     private int limit;
     private boolean ended;
 
-    /**
-     * Reads the first member's header.
-     *
-     * @param bufferSize how much is read from {@code source} at a time
-     * @throws ZipException when the data is not gzip
-     */
+    /** Reads the first member's header. Throws {@link ZipException} when the data is not gzip. */
     public GzipInput(InputStream source, int bufferSize) throws IOException {
         this.source = source;
         this.packed = new byte[bufferSize];

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A
  * connection takes one while it reads or writes, and gives it back before it waits for its client, so that there are as
- * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few.
- * The
+ * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few. The
  * last one given back on a core is the next one there. Thread-safe; takes no system call and makes no garbage but for a
  * new buffer.
  */
@@ -66,11 +65,7 @@ public final class IoBuffers {
         this(byteSize, KEPT_BYTES / byteSize, UNUSED_NANOS, Stripes.count());
     }
 
-    /**
-     * The same, where {@code kept} free buffers are kept and others freed when unused for {@code unusedNanos}.
-     *
-     * @param cores how many there are, a power of two
-     */
+    /** Keeps {@code kept} buffers and frees others unused for {@code unusedNanos}; {@code cores} is a power of two. */
     IoBuffers(int byteSize, int kept, long unusedNanos, int cores) {
         this.byteSize = byteSize;
         this.kept = kept;

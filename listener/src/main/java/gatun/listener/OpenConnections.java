@@ -52,11 +52,7 @@ public final class OpenConnections implements MetricSource {
         this(limits, refusal -> "a limit");
     }
 
-    /**
-     * No connections yet.
-     *
-     * @param settings what the operator calls the limit behind a refusal
-     */
+    /** No connections yet; {@code settings} tells what the operator calls the limit behind a refusal. */
     public OpenConnections(ConnectionLimits limits, Function<ConnectionRefusal, String> settings) {
         this.limits = limits;
         this.settings = settings;
@@ -77,9 +73,7 @@ public final class OpenConnections implements MetricSource {
         return errors;
     }
 
-    /**
-     * Counts a connection from {@code address} until {@link #closed}, unless a limit is reached: then returns which.
-     */
+    /** Counts a connection from {@code address} until {@link #closed}, or returns the limit that refuses it. */
     Optional<ConnectionRefusal> admit(WireProtocol protocol, SocketAddress address) {
         lock.lock();
         try {
@@ -223,7 +217,7 @@ public final class OpenConnections implements MetricSource {
         /** For the port of the metrics, which has its own limits, so that operators get in when clients have all others. */
         public static final ConnectionLimits OPERATORS = new ConnectionLimits(64, 0, TlsHandshakes.STANDARD_LIMIT);
 
-        /** One of so many connections is left to other addresses where there is room for few. */
+        /** One of so many connections is left to other addresses when few are left. */
         private static final int LEFT_TO_OTHERS = 16;
 
         /** Checks all. */
@@ -251,11 +245,7 @@ public final class OpenConnections implements MetricSource {
             return new ConnectionLimits(fitting, perAddress, handshakeLimit);
         }
 
-        /**
-         * The objects that the connections of one listener share.
-         *
-         * @param executor runs what connections do beside their own threads
-         */
+        /** The objects that a listener's connections share; {@code executor} runs work beside the connections' threads. */
         record ListenerScope(
                 ListenerConfig config,
                 Router router,

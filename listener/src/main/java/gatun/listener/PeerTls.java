@@ -7,18 +7,11 @@ import java.util.Optional;
 import javax.net.ssl.SSLContext;
 
 /**
- * The files with which this server asks another one over TLS.
- *
- * @param certificate the certificate that this server shows, followed by those of its issuers; empty for none
- * @param privateKey the key of that certificate; there when the certificate is
- * @param roots the authorities that vouch for the other one; empty for those that Java knows
+ * The files with which this server asks another one over TLS: a certificate, followed by those of its issuers, with its
+ * key, or neither; and the authorities that vouch for the other one, empty for those that Java knows.
  */
 public record PeerTls(Optional<PemFile> certificate, Optional<PemFile> privateKey, Optional<PemFile> roots) {
-    /**
-     * Reads the files.
-     *
-     * @throws TlsException naming the option of the file that cannot be used
-     */
+    /** Reads the files. Throws {@link TlsException} naming the option of one that cannot be used. */
     public SSLContext read() {
         try {
             SSLContext context = SSLContext.getInstance("TLS");

@@ -12,13 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * A file in PEM format that an operator named, or one that holds a text in PEM format among others.
- *
- * @param flag the flag that names it, for the texts of errors
- * @param path where it lies
- * @param reader reads the text in PEM format
- */
+/** A file in PEM format, or with such a text among others, which {@code reader} reads; named by {@code flag}. */
 public record PemFile(String flag, Path path, Reader reader) {
     private static final Reader WHOLE =
             // The file may hold any bytes beside its objects, which are ASCII.
@@ -82,12 +76,11 @@ public record PemFile(String flag, Path path, Reader reader) {
         }
     }
 
-    /** The failure that says what is wrong with the file. */
+    /** A failure with the file. */
     TlsException wrong(String text, Throwable cause) {
         return new TlsException(flag + "=" + path + ": " + text, cause);
     }
 
-    /** The same without a cause. */
     TlsException wrong(String text) {
         return new TlsException(flag + "=" + path + ": " + text);
     }

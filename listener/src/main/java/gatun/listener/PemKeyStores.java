@@ -32,11 +32,7 @@ final class PemKeyStores {
 
     private PemKeyStores() {}
 
-    /**
-     * What one end shows of itself.
-     *
-     * @throws TlsException naming the flag of the file that cannot be used
-     */
+    /** This end's certificate and key. Throws TlsException naming the flag of the file that cannot be used. */
     static KeyManager[] identity(PemFile certificate, PemFile privateKey) throws GeneralSecurityException, IOException {
         KeyStore store = emptyStore();
         PrivateKey key = PrivateKeys.read(privateKey);
@@ -52,11 +48,7 @@ final class PemKeyStores {
         return keys.getKeyManagers();
     }
 
-    /**
-     * The judges of the other end.
-     *
-     * @throws TlsException when the file cannot be used
-     */
+    /** The authorities that the other end is checked against. Throws TlsException when the file cannot be used. */
     static TrustManager[] authorities(PemFile roots) throws GeneralSecurityException, IOException {
         KeyStore store = emptyStore();
         for (Certificate root : certificates(roots)) {
@@ -125,9 +117,7 @@ final class PemKeyStores {
         }
     }
 
-    /**
-     * Reads private keys: PKCS#8, and the older forms of RSA (PKCS#1) and EC (SEC 1), which are put into PKCS#8's envelope.
-     */
+    /** Reads private keys: PKCS#8, and PKCS#1 (RSA) and SEC 1 (EC), which are put into PKCS#8's envelope. */
     static final class PrivateKeys {
         private static final String EXPECTED =
                 "a private key in PEM format without a password: PKCS#8 (BEGIN PRIVATE KEY), PKCS#1 (BEGIN RSA PRIVATE KEY)"

@@ -50,39 +50,24 @@ public final class ServerTls {
         this.lookedNanos = System.nanoTime();
     }
 
-    /**
-     * TLS with the contents of {@code files}.
-     *
-     * @throws TlsException naming the flag of a file that cannot be used
-     */
+    /** TLS with the contents of {@code files}. Throws {@link TlsException} naming the flag of an unusable one. */
     public static ServerTls load(TlsFiles files) {
         return new ServerTls(files, TlsHandshakes.STANDARD_LIMIT);
     }
 
-    /**
-     * The same, where a client may take as long as {@code handshakeLimit} for its handshake.
-     *
-     * @throws TlsException naming the flag of a file that cannot be used
-     */
+    /** The same, where a client may take as long as {@code handshakeLimit} for its handshake. */
     public static ServerTls load(TlsFiles files, Duration handshakeLimit) {
         return new ServerTls(files, handshakeLimit);
     }
 
-    /**
-     * TLS on a new connection.
-     *
-     * @param early the bytes that were read from {@code channel} already
-     * @param protocols as for {@link #newEngine}
-     */
+    /** TLS on a new connection of which {@code early} was read already; {@code protocols} as for {@link #newEngine}. */
     public TlsTransport transport(SocketChannel channel, byte[] early, String... protocols) {
         return new TlsTransport(channel, early, newEngine(protocols), buffers, handshakes);
     }
 
     /**
-     * An engine for one new connection.
-     *
-     * @param protocols the protocols that may be spoken over it, in ALPN's names, best first; a client that asks for
-     *     others only is refused
+     * An engine for one new connection, with its protocols in ALPN's names, best first; a client that asks for others
+     * only is refused.
      */
     public SSLEngine newEngine(String... protocols) {
         SSLEngine engine = context().createSSLEngine();

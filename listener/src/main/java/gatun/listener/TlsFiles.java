@@ -12,12 +12,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * The certificate that a server shows, and the authorities whose clients it accepts.
- *
- * @param certificate the server's certificate, followed by those of its issuers
- * @param privateKey the key of that certificate
- * @param clientRoots the authorities that vouch for clients, each of which must then show a certificate; empty to let
- *     in everybody
+ * A server's certificate, followed by those of its issuers, its key, and the authorities that vouch for clients, each
+ * of which must then show a certificate; empty to let in everybody.
  */
 public record TlsFiles(PemFile certificate, PemFile privateKey, Optional<PemFile> clientRoots) {
     /** Reads the files. Throws {@link TlsException} naming the flag of the file that cannot be used. */

@@ -10,9 +10,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The TLS handshakes under way. Each has a time limit, after which its connection is closed. Their arithmetic, which
- * takes a processor a millisecond or more, runs for a few handshakes at a time and leaves a processor to other work.
- * Thread-safe.
+ * The TLS handshakes under way, each with a time limit. Their arithmetic takes a processor a millisecond or more, so it
+ * runs for a few at a time and leaves a processor to other work. Thread-safe.
  */
 final class TlsHandshakes {
     /** How long a client may take for its handshake by default. */
@@ -25,7 +24,6 @@ final class TlsHandshakes {
     private final Semaphore processors =
             new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() - 1), true);
 
-    /** None yet; each may take as long as {@code limit}. */
     TlsHandshakes(Duration limit) {
         this.limit = limit;
         this.timer = new ScheduledThreadPoolExecutor(
@@ -33,11 +31,7 @@ final class TlsHandshakes {
         timer.setRemoveOnCancelPolicy(true);
     }
 
-    /**
-     * Begins a handshake.
-     *
-     * @param onLate is run, on another thread, when the handshake is not done in time
-     */
+    /** Begins a handshake; {@code onLate} runs on another thread when it is not done in time. */
     Handshake begin(Runnable onLate) {
         return new Handshake(onLate);
     }
@@ -51,11 +45,7 @@ final class TlsHandshakes {
             late = timer.schedule(onLate, limit.toNanos(), TimeUnit.NANOSECONDS);
         }
 
-        /**
-         * Does a part of it when it is its turn.
-         *
-         * @throws IOException when that has not come in time, or the thread is interrupted before
-         */
+        /** Runs a part in its turn. Throws when the turn has not come in time, or the thread is interrupted. */
         void run(Runnable task) throws IOException {
             try {
                 if (!processors.tryAcquire(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {

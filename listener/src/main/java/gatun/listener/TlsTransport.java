@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class TlsTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(TlsTransport.class);
-
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     /** The first read from a waiting client: room for a small request, or a step of the handshake. */
@@ -51,10 +50,7 @@ public final class TlsTransport implements SocketTransport {
     /** Bytes that were decrypted and not taken yet, between position and limit; null for none. The reading thread's. */
     private @Nullable ByteBuffer plainIn;
 
-    /**
-     * The buffer for reading when no undecrypted bytes are left; then it is {@link #cipherIn}, and holds a short record
-     * or the beginning of one. The reading thread's.
-     */
+    /** Read into when no undecrypted bytes are left, then {@link #cipherIn}: a record's start. The reading thread's. */
     private final ByteBuffer firstIn = ByteBuffer.allocate(FIRST_READ);
 
     /** Whether the bytes that were read and not decrypted lie in {@link #firstIn}. The reading thread's. */
@@ -66,19 +62,12 @@ public final class TlsTransport implements SocketTransport {
     /** Whether the reading thread waits for bytes that the client has not sent yet. */
     private boolean waits = true;
 
-    /**
-     * The most bytes that one record holds, decrypted and encrypted; set by the handshake, before anything is written.
-     */
+    /** The most bytes of one record, decrypted and encrypted; set by the handshake, before anything is written. */
     private int plainSize;
 
     private int cipherSize;
 
-    /**
-     * TLS of {@code engine} on a channel from which {@code early} was read already.
-     *
-     * @param buffers where it takes its own from, each with room for a record; what it still has, {@link #release}
-     *     gives back
-     */
+    /** {@code early} was read already; {@code buffers} have room for a record each, {@link #release} returns them. */
     TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers, TlsHandshakes handshakes) {
         this.channel = new ChannelTransport(channel, early);
         this.engine = engine;
@@ -231,10 +220,7 @@ public final class TlsTransport implements SocketTransport {
         cipherIn = null;
     }
 
-    /**
-     * Decrypts one record to {@code target}, which has room for it. Returns how many bytes it held; -1 when no more
-     * will come; 0 when the record holds none, or is not there yet and is not waited for.
-     */
+    /** Decrypts one record to {@code target}, which fits it. Returns its size: 0 if empty or absent, -1 at the end. */
     private int unwrap(ByteBuffer target) throws IOException {
         while (hasRecord()) {
             SSLEngineResult result = engine.unwrap(cipherIn, target);

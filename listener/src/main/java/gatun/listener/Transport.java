@@ -12,36 +12,23 @@ import javax.net.ssl.SSLSession;
 /** The bytes of one connection. One thread reads and one thread writes at a time; both may wait. */
 public interface Transport {
     /**
-     * Does the work before the first byte: a handshake, where there is one. For the reading thread, once, before
-     * anything is read or written; may wait for the client.
-     *
-     * @return the session, where the connection is protected by a handshake of ours
-     * @throws IOException when the client leaves, or fails the handshake
+     * Does the handshake, if there is one, before the first byte: once, on the reading thread, which may wait. Returns
+     * the session of a handshake of ours. Throws IOException when the client leaves, or fails it.
      */
     default Optional<SSLSession> open() throws IOException {
         return Optional.empty();
     }
 
-    /**
-     * Reads at least one byte into {@code target}, which has room; -1 when the client will send no more.
-     *
-     * @throws IOException when the connection fails or is closed meanwhile
-     */
+    /** Reads at least one byte into {@code target}, which has room; -1 at the end. Fails when closed meanwhile. */
     int read(ByteBuffer target) throws IOException;
 
     /**
      * Writes some of what remains in {@code sources}, from {@code first} on and before {@code end}: at least one byte
-     * where there is one. Waits for a client that takes nothing.
-     *
-     * @throws IOException when the connection fails or is closed meanwhile
+     * where there is one. Waits for a client that takes nothing. Fails when closed meanwhile.
      */
     void writeSome(ByteBuffer[] sources, int first, int end) throws IOException;
 
-    /**
-     * Writes all that remains in the first {@code count} of {@code sources}.
-     *
-     * @throws IOException when the connection fails or is closed meanwhile
-     */
+    /** Writes all that remains in the first {@code count} of {@code sources}. Fails when closed meanwhile. */
     default void write(ByteBuffer[] sources, int count) throws IOException {
         int first = 0;
         while (first < count) {
@@ -130,8 +117,6 @@ public interface Transport {
          * Reads the bytes that are there into {@code target}, which has room, without waiting; 0 when none are there
          * now, -1 when the client will send no more. As for {@link #read}, by one thread at a time, and never while
          * another thread writes.
-         *
-         * @throws IOException when the connection fails or is closed
          */
         int readNow(ByteBuffer target) throws IOException;
 

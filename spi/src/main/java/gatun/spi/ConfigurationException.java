@@ -11,23 +11,12 @@ public final class ConfigurationException extends GatunException {
     private final transient ConfigurationPath path;
     private final String advice;
 
-    /**
-     * A mistake.
-     *
-     * @param path where it is
-     * @param message what is wrong, the value, and what was expected
-     */
+    /** {@code message} tells what is wrong at {@code path}, the value, and what was expected. */
     public ConfigurationException(ConfigurationPath path, String message) {
         this(path, message, "");
     }
 
-    /**
-     * A mistake that has a usual remedy.
-     *
-     * @param path where it is
-     * @param message what is wrong, in the words of the protocol
-     * @param advice what to write or to do instead
-     */
+    /** The same with a usual remedy: {@code advice} tells what to write or to do instead. */
     public ConfigurationException(ConfigurationPath path, String message, String advice) {
         super(ErrorCode.INVALID_ARGUMENT, message);
         this.path = path;

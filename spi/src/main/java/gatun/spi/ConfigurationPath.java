@@ -16,13 +16,7 @@ import java.util.stream.Collectors;
  * @param steps from the configuration inwards; none for the model as a whole
  */
 public record ConfigurationPath(List<Step> steps) {
-    /**
-     * A field, or one of its elements.
-     *
-     * @param field the name of the field
-     * @param element the name or the key of an element, or its number from 0 where elements have no names; empty for
-     *     the whole field
-     */
+    /** A field, or one of its elements: by name or key, or by number from 0 if it has none; empty for the field. */
     public record Step(String field, String element) {}
 
     /** The model as a whole: its folder rather than a line of its configuration. */

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
-/**
- * Where an instance runs.
- *
- * @param kind what sort of device it is
- * @param ordinal its number among those of its kind, from 0
- */
+/** Where an instance runs; {@code ordinal} is the number among devices of its kind, from 0. */
 public record Device(Kind kind, int ordinal) {
     /** The cores of this machine, which all instances on it share. */
     public static final Device CPU = new Device(Kind.CPU, 0);

@@ -4,10 +4,6 @@ package gatun.spi;
 /** Puts engines into processes of their own. Safe for any thread. */
 @FunctionalInterface
 public interface Isolation {
-    /**
-     * An engine that reads, loads and runs its models in processes; not started.
-     *
-     * @param backend the engine's name
-     */
+    /** An engine that reads, loads and runs the models of {@code backend} in processes; not started. */
     Backend isolate(String backend);
 }

@@ -13,13 +13,7 @@ import java.util.List;
  * The tensors of a model that no request brings or gets, because its configuration gives them to sequences. Immutable.
  */
 public final class SequenceTensors {
-    /**
-     * A tensor.
-     *
-     * @param name its name
-     * @param datatype of its elements
-     * @param dims its dimensions, without the batch dimension
-     */
+    /** A tensor; {@code dims} are without the batch dimension. */
     public record Described(String name, Datatype datatype, Shape dims) {}
 
     private final List<Described> inputs = new ArrayList<>();

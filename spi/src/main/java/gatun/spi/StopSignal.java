@@ -19,11 +19,7 @@ public final class StopSignal {
     /** A signal that nobody has given. */
     public StopSignal() {}
 
-    /**
-     * Forgets the run before; the first thing in each run.
-     *
-     * @throws GatunException CANCELLED when nobody wants a response of this run any more
-     */
+    /** Forgets the run before; the first call in each run. Throws CANCELLED when nobody wants its response any more. */
     public void begin(Execution execution) {
         lock.lock();
         try {
@@ -48,11 +44,7 @@ public final class StopSignal {
         }
     }
 
-    /**
-     * Waits that long.
-     *
-     * @throws GatunException CANCELLED when the run was stopped, before or meanwhile
-     */
+    /** Waits that long. Throws CANCELLED when the run was stopped, before or meanwhile. */
     public void await(Duration time) {
         lock.lock();
         try {

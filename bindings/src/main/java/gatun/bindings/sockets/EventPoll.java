@@ -54,11 +54,7 @@ public final class EventPoll {
         }
     }
 
-    /**
-     * Waits for {@code socket}, too, which is found at once if there are bytes already.
-     *
-     * @return false where the system refuses
-     */
+    /** Also waits for {@code socket}, found at once if bytes are there. Returns false where the system refuses. */
     public boolean add(int socket) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(EVENT_BYTES, Long.BYTES);
@@ -95,10 +91,8 @@ public final class EventPoll {
         }
 
         /**
-         * Waits until {@code poll} has found something. Holds the calling thread, which should be a platform thread.
-         *
-         * @param millis the most that is waited for; 0 for nothing
-         * @return how many sockets were found; 0 after that time, and perhaps before
+         * Waits {@code millis} at most, 0 for nothing, on a thread that should be a platform thread. Returns how many
+         * sockets were found; 0 after that time, and perhaps before.
          */
         public int await(EventPoll poll, int millis) {
             try {

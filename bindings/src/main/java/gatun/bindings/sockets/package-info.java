@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Waiting for sockets as Linux can, for whoever has their descriptors. */
+/** Linux's ways to wait for sockets, by their descriptors. */
 @NullMarked
 package gatun.bindings.sockets;
 

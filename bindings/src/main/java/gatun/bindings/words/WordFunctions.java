@@ -31,11 +31,7 @@ public final class WordFunctions {
         return Linker.nativeLinker().downcallHandle(shape(parameters));
     }
 
-    /**
-     * A handle of the function {@code name} that takes {@code parameters} pointers.
-     *
-     * @throws NoSuchElementException when {@code symbols} has no such function
-     */
+    /** A handle of a function with that many pointer parameters. Throws NoSuchElementException when there is none. */
     @SuppressWarnings("restricted")
     public static MethodHandle find(SymbolLookup symbols, String name, int parameters) {
         MemorySegment function = symbols.find(name).orElseThrow(() -> new NoSuchElementException(name));

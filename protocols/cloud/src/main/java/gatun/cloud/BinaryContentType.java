@@ -7,17 +7,13 @@ import io.helidon.http.HeaderNames;
 import java.util.Optional;
 
 /**
- * A content type that tells how long the JSON before the bytes of tensors is. The clouds pass no other header on.
- * Immutable.
- *
- * @param prefix the content type up to the length
+ * A content type that gives, behind {@code prefix}, the length of the JSON before the bytes of tensors: the clouds pass
+ * no other header on. Immutable.
  */
 public record BinaryContentType(String prefix) {
     /**
-     * The length that the content type of a request gives, in decimal; empty for another content type. Whether the body
-     * is so long is not checked.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the type is not at the beginning, or no length follows it
+     * The length that a request's content type gives, in decimal, not checked against the body; empty for another type.
+     * Throws INVALID_ARGUMENT when the type is not at the beginning, or no length follows it.
      */
     public Optional<String> jsonByteSize(Exchange exchange) {
         if (!exchange.hasHeader(HeaderNames.CONTENT_TYPE)) {

@@ -28,12 +28,8 @@ public final class CloudPort {
     private final Flag<Integer> port;
 
     /**
-     * Adds the flags to {@code flags}.
-     *
-     * @param key how their names begin
-     * @param title the cloud's name
-     * @param sources what to say of other sources of the first flag; empty for nothing
-     * @param portSources the same of the port
+     * Adds flags whose names begin with {@code key}. The texts name the cloud, and other sources of the first flag and
+     * of the port, empty for none.
      */
     public CloudPort(FlagGroup flags, String key, String title, String sources, String portSources) {
         kind = new Kind(key, title, Transport.HTTP, "", Audience.PLATFORM, false, false);

@@ -9,21 +9,11 @@ import io.helidon.http.Method;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Gives requests the head that v2 expects of them, and has v2 answer. Safe for any thread.
- *
- * @param v2 the routes that answer
- * @param binary the content type that says where the JSON of an inference ends
- */
+/** Gives requests the head that v2 expects, and has v2 answer; {@code binary} tells where JSON ends. Thread-safe. */
 public record RewrittenRequests(RouteTable v2, BinaryContentType binary) {
     private static final HeaderName JSON_LENGTH = HeaderNames.create("Inference-Header-Content-Length");
 
-    /**
-     * Answers as {@code path} for inference, whose body is JSON, or JSON and the bytes of tensors as the content type
-     * says.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for a content type that is wrong
-     */
+    /** Answers as {@code path} for inference, its body by its content type; a wrong one throws INVALID_ARGUMENT. */
     public void infer(Exchange exchange, String path) {
         infer(exchange, path, binary.jsonByteSize(exchange));
     }

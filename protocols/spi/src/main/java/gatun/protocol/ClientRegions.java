@@ -39,21 +39,13 @@ public final class ClientRegions {
         this.rules = rules;
     }
 
-    /**
-     * The registry, for a client that changes it.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not, UNSUPPORTED where none may
-     */
+    /** The registry, for changes. Throws PERMISSION_DENIED where that client may not, UNSUPPORTED where none may. */
     public RegionRegistry open(PeerLocation client) {
         requireAllowed(client);
         return regions;
     }
 
-    /**
-     * Checks that a client may share memory with this server.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not, UNSUPPORTED where none may
-     */
+    /** Throws PERMISSION_DENIED where that client may not share memory, UNSUPPORTED where none may. */
     public void requireAllowed(PeerLocation client) {
         requireNear(client);
         if (!rules.registration) {
@@ -81,10 +73,8 @@ public final class ClientRegions {
     }
 
     /**
-     * Borrows a window of a region for a client's request. Offset and size are unsigned 64-bit numbers.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not; NOT_FOUND or INVALID_ARGUMENT with
-     *     the protocol's texts
+     * Borrows a window of a region, by unsigned 64-bit numbers. Throws PERMISSION_DENIED where clients on that machine
+     * may not, NOT_FOUND or INVALID_ARGUMENT with the protocol's texts.
      */
     public RegionLease borrow(
             PeerLocation client, String name, long offset, long byteSize, RegionRegistry.Access access) {
@@ -93,30 +83,23 @@ public final class ClientRegions {
     }
 
     /**
-     * The region of that name and kind; all of the kind where {@code name} is empty.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not know, NOT_FOUND when there is none
-     *     of that name
+     * The region of that name and kind; all of the kind where {@code name} is empty. Throws PERMISSION_DENIED where
+     * clients on that machine may not know, NOT_FOUND when there is none of that name.
      */
     public <S extends RegionStatus> List<S> statuses(PeerLocation client, String name, Class<S> kind) {
         requireNear(client);
         return name.isEmpty() ? regions.statuses(kind) : List.of(regions.status(name, kind));
     }
 
-    /**
-     * All regions of both kinds, by name.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not know
-     */
+    /** All regions by name. Throws PERMISSION_DENIED where clients on that machine may not know. */
     public List<RegionStatus> statuses(PeerLocation client) {
         requireNear(client);
         return regions.statuses();
     }
 
     /**
-     * Forgets the region of that name and kind; all of the kind where {@code name} is empty.
-     *
-     * @throws GatunException PERMISSION_DENIED where clients on that machine may not, UNSUPPORTED where none may
+     * Forgets the region of that name and kind; all of the kind where {@code name} is empty. Throws PERMISSION_DENIED
+     * where clients on that machine may not, UNSUPPORTED where none may.
      */
     public void unregister(PeerLocation client, String name, Class<? extends RegionStatus> kind) {
         RegionRegistry open = open(client);

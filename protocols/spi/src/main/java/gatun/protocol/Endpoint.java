@@ -7,13 +7,7 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.util.OptionalInt;
 
-/**
- * A place where the server listens.
- *
- * @param kind what it is for
- * @param address the address; before the server listens, a port of 0 stands for any free one
- * @param tls whether TLS is spoken there
- */
+/** A place where the server listens; before it does, a port of 0 in {@code address} stands for any free one. */
 public record Endpoint(Kind kind, SocketAddress address, boolean tls) {
     /** A place without TLS. */
     public Endpoint(Kind kind, SocketAddress address) {
@@ -70,9 +64,7 @@ public record Endpoint(Kind kind, SocketAddress address, boolean tls) {
      *
      * @param key the name in files and flags: {@code --http-port} and the like begin with it
      * @param title the name for people to read
-     * @param transport what is spoken there
      * @param path where clients begin, at the end of the URL
-     * @param audience who connects
      * @param shared over HTTP, whether all protocols are spoken there or only the one whose place it is; over gRPC all
      *     are
      * @param secured whether TLS is spoken there if it is on the port of HTTP or gRPC

@@ -27,11 +27,7 @@ public interface Protocol extends AutoCloseable {
         return true;
     }
 
-    /**
-     * Prepares for requests on its own ports, which listen next. The models are loaded.
-     *
-     * @throws gatun.memory.tensor.GatunException with the reason why the server cannot start
-     */
+    /** Prepares for requests on its own ports, which listen next, with loaded models. Throws if it cannot start. */
     default void beforeOwnPorts() {}
 
     /** The lanes that clients have opened. */

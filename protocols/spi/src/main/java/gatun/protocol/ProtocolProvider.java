@@ -31,11 +31,7 @@ public interface ProtocolProvider {
     /** Turns off, by default, what a server within another program does not need. */
     default void embed() {}
 
-    /**
-     * Checks the values of the flags.
-     *
-     * @throws gatun.protocol.flags.FlagType.FlagException when they contradict each other
-     */
+    /** Checks the flags' values. Throws {@link gatun.protocol.flags.FlagType.FlagException} on a contradiction. */
     default void check() {}
 
     /** TLS on the port of gRPC, where a flag of this protocol asks for it. */
@@ -49,17 +45,14 @@ public interface ProtocolProvider {
     }
 
     /**
-     * Begins a start of the server: reads files that flags name.
-     *
-     * @param all where the server is to listen
-     * @throws gatun.memory.tensor.GatunException with the reason why the server cannot start
+     * Begins a start of the server, which is to listen at {@code all}: reads files that flags name. Throws {@link
+     * gatun.memory.tensor.GatunException} with the reason why the server cannot start.
      */
     default void begin(List<Endpoint> all) {}
 
     /**
-     * Checks what it reads in a complete configuration.
-     *
-     * @throws gatun.memory.tensor.GatunException with the reason why the model is not loaded
+     * Checks what it reads in a complete configuration. Throws {@link gatun.memory.tensor.GatunException} with the
+     * reason why the model is not loaded.
      */
     default void checkConfiguration(ModelConfig config) {}
 
@@ -74,9 +67,8 @@ public interface ProtocolProvider {
     }
 
     /**
-     * How requests share runs of models whose configuration does not say it.
-     *
-     * @throws gatun.memory.tensor.GatunException with the reason why the server cannot start
+     * How requests share runs of models whose configuration does not say it. Throws {@link
+     * gatun.memory.tensor.GatunException} with the reason why the server cannot start.
      */
     default Optional<BatchingRules> batching() {
         return Optional.empty();
@@ -90,27 +82,15 @@ public interface ProtocolProvider {
      */
     Optional<Protocol> create(ProtocolContext context);
 
-    /**
-     * The addresses of the ports that all protocols share.
-     *
-     * @param http the address for HTTP
-     * @param grpc the address for gRPC
-     */
+    /** The addresses of the ports that all protocols share. */
     record CommonAddresses(String http, String grpc) {}
 
-    /**
-     * TLS on the port of gRPC.
-     *
-     * @param flag the flag that asks for it
-     * @param files reads the files; throws FlagException when they cannot be used
-     */
+    /** TLS on the port of gRPC, asked for by {@code flag}; {@code files} throws FlagException for unusable files. */
     record GrpcTls(String flag, Supplier<TlsFiles> files) {}
 
     /**
      * What a protocol is made of.
      *
-     * @param server answers its requests
-     * @param settings the settings that all protocols share
      * @param overHttp whether any port of HTTP is there
      * @param metrics answers requests for the metrics
      * @param surroundings knows the listeners, and is asked once they listen

@@ -9,42 +9,22 @@ import java.util.Set;
 
 /** What is around a server that operators are told of. Safe for any thread; asked once a second at most. */
 public interface ServerSurroundings {
-    /**
-     * How many connections are open, by protocol.
-     *
-     * @param http over HTTP
-     * @param grpc over gRPC
-     * @param refused how many were refused so far because there were too many
-     */
+    /** How many connections are open, by protocol, and how many were refused so far because there were too many. */
     record Connections(int http, int grpc, long refused) {}
 
     /**
      * A connection that is open.
      *
      * @param protocol {@code http} or {@code grpc}
-     * @param peer the client's address
      * @param tls whether TLS is spoken on it
      * @param sinceMillis when it came, in milliseconds since 1970
-     * @param traffic what has come and gone over it
      */
     record Connection(String protocol, String peer, boolean tls, long sinceMillis, Traffic traffic) {}
 
-    /**
-     * What has come and gone over a connection.
-     *
-     * @param requests how many requests have come
-     * @param inFlight how many of them are not answered yet
-     * @param bytesIn how many bytes have come, those of TLS included
-     * @param bytesOut how many bytes were sent, those of TLS included
-     */
+    /** What has come and gone over a connection, the bytes of TLS included; requests in flight are not answered yet. */
     record Traffic(long requests, int inFlight, long bytesIn, long bytesOut) {}
 
-    /**
-     * Some of the connections that are open.
-     *
-     * @param connections no more than were asked for
-     * @param total how many there are
-     */
+    /** Some of the connections that are open, no more than were asked for, of {@code total}. */
     record ConnectionList(List<Connection> connections, int total) {}
 
     /**
@@ -52,9 +32,7 @@ public interface ServerSurroundings {
      *
      * @param number of the lane, which no other has
      * @param owner the process of its client; empty where it is not known
-     * @param byteSize its memory in bytes
      * @param slots how many requests may be under way
-     * @param inFlight how many are
      */
     record Lane(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
 
@@ -63,7 +41,6 @@ public interface ServerSurroundings {
      *
      * @param models their names, as far as they are known
      * @param bytes how many bytes have come
-     * @param totalBytes the size of all
      * @param beganMillis when the first was asked for, in milliseconds since 1970
      */
     record Fetch(Set<String> models, long bytes, long totalBytes, long beganMillis) {
@@ -73,12 +50,7 @@ public interface ServerSurroundings {
         }
     }
 
-    /**
-     * A certificate that the server shows its clients.
-     *
-     * @param file where it lies
-     * @param end when it ends
-     */
+    /** The file of a certificate that the server shows its clients, and when it ends. */
     record Certificate(String file, Instant end) {}
 
     /** The port for requests over HTTP; empty where there is none. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1;
 
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.limits.HeapBudget;
 import gatun.wire.v1.ServerStatus;
@@ -20,11 +19,7 @@ public final class AllStatuses implements AutoCloseable {
         this.status = status;
     }
 
-    /**
-     * Makes the message; once.
-     *
-     * @throws GatunException as {@link HeapBudget#reserve}
-     */
+    /** Makes the message; once. Throws as {@link HeapBudget#reserve}. */
     public ServerStatus read() {
         heap = budget.reserve(byteSize);
         return status.get();

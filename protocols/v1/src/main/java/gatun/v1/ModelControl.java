@@ -20,10 +20,8 @@ public final class ModelControl {
     }
 
     /**
-     * Loads a model, or loads it anew when it has changed; waits until it is ready.
-     *
-     * @throws GatunException UNAVAILABLE where models are not loaded by clients, INTERNAL with the protocol's text when
-     *     it does not load
+     * Loads a model, or anew when it has changed; waits until it is ready. Throws UNAVAILABLE where clients do not load
+     * models, INTERNAL with the protocol's text when it does not load.
      */
     public void load(String model) {
         try {
@@ -55,10 +53,9 @@ public final class ModelControl {
     }
 
     /**
-     * Unloads a model; requests that were accepted are answered. Does nothing when there is no such model.
-     *
-     * @throws GatunException UNAVAILABLE where models are not unloaded by clients, INTERNAL with the protocol's text
-     *     when some of its versions serve on, as those do that another client has loaded meanwhile
+     * Unloads a model, if there is one; requests that were accepted are answered. Throws UNAVAILABLE where clients do
+     * not unload models, INTERNAL with the protocol's text when some versions serve on, such as those that another
+     * client has loaded meanwhile.
      */
     public void unload(String model) {
         server.unload(model, false);

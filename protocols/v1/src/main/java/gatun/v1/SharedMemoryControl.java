@@ -4,7 +4,6 @@ package gatun.v1;
 import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
-import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;
 import gatun.runtime.access.PeerLocation;
 import gatun.wire.v1.SharedMemoryRegion;
@@ -19,50 +18,34 @@ public final class SharedMemoryControl {
     }
 
     /**
-     * Registers {@code byteSize} bytes at {@code offset} of a POSIX shared memory object, both unsigned.
-     *
-     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may, ALREADY_EXISTS when the name is taken,
-     *     INVALID_ARGUMENT when the object cannot be used
+     * Registers {@code byteSize} bytes at {@code offset} of a POSIX shared memory object, both unsigned. Throws
+     * PERMISSION_DENIED where the client may not, UNSUPPORTED where none may, ALREADY_EXISTS when the name is taken,
+     * INVALID_ARGUMENT when the object cannot be used.
      */
     public void registerSystem(PeerLocation client, String name, String key, long offset, long byteSize) {
         regions.open(client).register(name, key, offset, byteSize);
     }
 
     /**
-     * Registers the first {@code byteSize} bytes, unsigned, of memory of a GPU.
-     *
-     * @param handle CUDA's handle for the client's allocation
-     * @param device the number of the GPU
-     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may, ALREADY_EXISTS when the name is taken,
-     *     INVALID_ARGUMENT when the memory cannot be used or there is no GPU
+     * Registers the first {@code byteSize} bytes, unsigned, of memory of a GPU, by CUDA's {@code handle} for the
+     * client's allocation and the number of the {@code device}. Throws as {@link #registerSystem}, and INVALID_ARGUMENT
+     * without a GPU.
      */
     public void registerCuda(PeerLocation client, String name, byte[] handle, long device, long byteSize) {
         regions.open(client).registerCuda(name, handle, device, byteSize);
     }
 
-    /**
-     * Forgets a region; does nothing when there is none of that name.
-     *
-     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may
-     */
+    /** Forgets a region, if there is one of that name. Throws PERMISSION_DENIED, or UNSUPPORTED where no client may. */
     public void unregister(PeerLocation client, String name) {
         regions.open(client).unregister(name);
     }
 
-    /**
-     * Forgets all regions.
-     *
-     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may
-     */
+    /** Forgets all regions. Throws PERMISSION_DENIED where the client may not, UNSUPPORTED where none may. */
     public void unregisterAll(PeerLocation client) {
         regions.open(client).unregisterAll();
     }
 
-    /**
-     * All regions, by name.
-     *
-     * @throws GatunException PERMISSION_DENIED where the client may not know
-     */
+    /** All regions, by name. Throws PERMISSION_DENIED where the client may not know. */
     public List<SharedMemoryRegion> regions(PeerLocation client) {
         return regions.statuses(client).stream()
                 .map(SharedMemoryControl::message)

@@ -43,11 +43,7 @@ public final class V1Api {
     private final SharedMemoryControl sharedMemory;
     private final ControlCounters counters;
 
-    /**
-     * The API of {@code server}.
-     *
-     * @param clientMemory what clients may do with shared memory
-     */
+    /** The API of {@code server}; {@code clientMemory} says what clients may do with shared memory. */
     public V1Api(InferenceServer server, ClientRegions.Rules clientMemory) {
         counters = new ControlCounters();
         statuses = new RequestStatuses(RequestStatuses.serverId(server.metadata()));
@@ -107,11 +103,7 @@ public final class V1Api {
             this.counters = counters;
         }
 
-        /**
-         * Whether the server is {@code live} or {@code ready}.
-         *
-         * @throws GatunException UNKNOWN for another mode, UNAVAILABLE when the server stops
-         */
+        /** Whether the server is live or ready. Throws UNKNOWN for another mode, UNAVAILABLE at a stop. */
         public boolean healthy(String mode) {
             return switch (mode) {
                 case "live" -> server.live();
@@ -126,11 +118,7 @@ public final class V1Api {
             return new AllStatuses(server.heap(), index.size() * MODEL_BYTE_SIZE, () -> status(index));
         }
 
-        /**
-         * The server and one model.
-         *
-         * @throws GatunException INVALID_ARGUMENT when there is no such model
-         */
+        /** The server and one model. Throws INVALID_ARGUMENT when there is no such model. */
         public ServerStatus of(String model) {
             List<gatun.runtime.ModelStatus> lines = server.index().stream()
                     .filter(line -> line.name().equals(model))

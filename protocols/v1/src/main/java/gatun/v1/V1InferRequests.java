@@ -46,11 +46,8 @@ public final class V1InferRequests {
     }
 
     /**
-     * The model version that a client names.
-     *
-     * @param version a version, or {@link #LATEST_VERSION}
-     * @throws GatunException UNAVAILABLE with the protocol's text when there is none, or it gives several responses to
-     *     a request: UNSUPPORTED
+     * The model version that a client names, or {@link #LATEST_VERSION}. Throws UNAVAILABLE with the protocol's text
+     * when there is none, UNSUPPORTED when it gives several responses to a request.
      */
     public ModelVersion model(String name, long version) {
         if (server.exiting()) {
@@ -270,18 +267,12 @@ public final class V1InferRequests {
     /** A transport's data of the inputs outside shared memory, in order. For one request. */
     public interface InputData {
         /**
-         * The data of the next input, aligned as its elements are. Valid as long as {@code request} holds its memory.
-         *
-         * @param byteSize what the input must have
-         * @throws GatunException INVALID_ARGUMENT with the transport's text when there is not so much, or for gRPC more
+         * The next input's data, aligned as its elements; valid as long as {@code request} holds its memory. Throws
+         * INVALID_ARGUMENT with the transport's text when there is not so much, or for gRPC more.
          */
         MemorySegment next(String input, Datatype datatype, long byteSize, InferenceRequest request);
 
-        /**
-         * All inputs have their data.
-         *
-         * @throws GatunException INVALID_ARGUMENT with the transport's text when more was sent than they take
-         */
+        /** All inputs have data. Throws INVALID_ARGUMENT with the transport's text when more was sent. */
         void end(InferenceRequest request);
 
         /** The failure for a window of shared memory that has not the size that its input must have. */

@@ -17,20 +17,15 @@ public final class ApiAccess {
     private final Map<ApiGroup, RequiredHeader> headers;
     private final Map<ApiGroup, TokenFile> tokens;
 
-    /**
-     * A header that a request must have.
-     *
-     * @param name its name
-     * @param value its value
-     */
+    /** A header that a request must have. */
     public record RequiredHeader(String name, String value) {}
 
     /** Why a request is refused. */
     public sealed interface Refusal {
-        /** It lacks a header, or has it with another value. {@code name} is the header's name. */
+        /** The request lacks the header of that {@code name}, or has it with another value. */
         record MissingHeader(String name) implements Refusal {}
 
-        /** It lacks a token, or has one that is not known. */
+        /** The request lacks a token, or has one that is not known. */
         record MissingToken() implements Refusal {
             /** The message for the client. */
             public static final String TEXT =
@@ -38,12 +33,7 @@ public final class ApiAccess {
         }
     }
 
-    /**
-     * Restricts these groups and leaves the others open.
-     *
-     * @param headers the header that each group needs
-     * @param tokens the tokens of which each group needs one
-     */
+    /** Restricts groups, to a header, to one of some tokens, or to both, and leaves the others open. */
     public ApiAccess(Map<ApiGroup, RequiredHeader> headers, Map<ApiGroup, TokenFile> tokens) {
         this.headers = headers.isEmpty() ? Map.of() : new EnumMap<>(headers);
         this.tokens = tokens.isEmpty() ? Map.of() : new EnumMap<>(tokens);
@@ -59,11 +49,7 @@ public final class ApiAccess {
         return headers.isEmpty() && tokens.isEmpty();
     }
 
-    /**
-     * Why a request is refused; empty when it is not.
-     *
-     * @param header tells the first value of the request's header of a name, whose case makes no difference
-     */
+    /** Why a request is refused, if it is; {@code header} finds a header's first value by its name, in any case. */
     public Optional<Refusal> refusal(ApiGroup group, Function<String, Optional<String>> header) {
         RequiredHeader required = headers.get(group);
         if (required != null

@@ -38,11 +38,7 @@ public final class HeaderForwarding {
         return names.isEmpty();
     }
 
-    /**
-     * Makes a header a parameter of {@code request}, where it is to be forwarded.
-     *
-     * @throws GatunException INVALID_ARGUMENT when its name is one that the protocol has for itself
-     */
+    /** Makes a header that is to be forwarded a parameter. Throws INVALID_ARGUMENT for the protocol's own names. */
     public void forward(String name, String value, InferenceRequest request) {
         if (names.isEmpty() || !names.get().matcher(name).find()) {
             return;
@@ -54,12 +50,7 @@ public final class HeaderForwarding {
         request.parameter(name, new ParameterValue.Text(value));
     }
 
-    /**
-     * The rules for headers of requests over one protocol. Immutable, and safe for any thread.
-     *
-     * @param access which requests need a header or a token
-     * @param forwarding which headers become parameters of inference requests
-     */
+    /** The rules for a protocol's headers: those that requests need, and those that become parameters. Immutable. */
     public record HeaderRules(ApiAccess access, HeaderForwarding forwarding) {
         private static final HeaderRules NONE = new HeaderRules(ApiAccess.open(), HeaderForwarding.none());
 

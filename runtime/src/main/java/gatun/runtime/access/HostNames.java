@@ -45,20 +45,12 @@ public final class HostNames {
 
     private final AtomicBoolean lookedUp = new AtomicBoolean();
 
-    /**
-     * The names of this machine and {@code listed} ones.
-     *
-     * @param listed names without a port; {@code *} stands for any
-     */
+    /** The names of this machine and {@code listed} ones, without ports; {@code *} stands for any. */
     public HostNames(Set<String> listed) {
         this(listed, hostName(), HostNames::canonicalName);
     }
 
-    /**
-     * The same for a machine called {@code machine}.
-     *
-     * @param lookUp finds its fully qualified name; called once, by the first request that may be for it
-     */
+    /** {@code lookUp} finds the fully qualified name; called once, by the first request that may be for it. */
     HostNames(Set<String> listed, String machine, Supplier<String> lookUp) {
         this.listed = listed.stream().map(HostNames::plain).collect(Collectors.toUnmodifiableSet());
         this.machine = plain(machine);
@@ -80,11 +72,7 @@ public final class HostNames {
         return location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !acceptAny();
     }
 
-    /**
-     * Whether requests to {@code authority} are for this server.
-     *
-     * @param authority a host, and perhaps a colon and a port
-     */
+    /** Whether requests to {@code authority}, a host and perhaps a colon and a port, are for this server. */
     public boolean accept(String authority) {
         if (acceptAny()) {
             return true;

@@ -29,12 +29,7 @@ public enum PeerLocation {
     private static final InterfaceAddresses OWN =
             new InterfaceAddresses(PeerLocation::interfaceAddresses, System::nanoTime);
 
-    /**
-     * The location of the client of a connection. A Unix socket has clients on this machine only.
-     *
-     * @param remote the client's address
-     * @param local the server's address on the same connection
-     */
+    /** The location of a connection's client, by both its addresses. A Unix socket has clients on this machine only. */
     public static PeerLocation of(SocketAddress remote, SocketAddress local) {
         return of(remote, local, OWN);
     }

@@ -40,11 +40,7 @@ public final class TokenFile {
         this.nextLook = new AtomicLong(System.nanoTime() + interval.toNanos());
     }
 
-    /**
-     * Reads a file.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or holds no token
-     */
+    /** Reads a file. Throws INVALID_ARGUMENT when it cannot be read, or holds no token. */
     public static TokenFile open(Path file) {
         return open(file, LOOK_INTERVAL);
     }

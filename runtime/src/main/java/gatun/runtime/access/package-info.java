@@ -1,7 +1,4 @@
-/**
- * Who may ask for what: groups of requests that only some clients may send, and what of a client's headers a model
- * learns.
- */
+/** Who may ask for what: groups of requests only for some clients, and what of their headers a model learns. */
 @NullMarked
 package gatun.runtime.access;
 

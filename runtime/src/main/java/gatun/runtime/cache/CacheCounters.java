@@ -25,9 +25,7 @@ final class CacheCounters {
         misses.add(nanos);
     }
 
-    /**
-     * Counts a request that failed on this side of the model, such as one whose region is too small for the response.
-     */
+    /** Counts a failure on this side of the model, such as a region too small for the response. */
     void failed(long arrivedNanos) {
         failures.increment();
         failureNanos.add(System.nanoTime() - arrivedNanos);

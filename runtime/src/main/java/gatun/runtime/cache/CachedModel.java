@@ -59,11 +59,7 @@ public final class CachedModel implements ServedModel {
     private final ReentrantLock replacing = new ReentrantLock(); // held to replace the generation
     private volatile Generation generation;
 
-    /**
-     * Equal requests have equal responses as long as the same models give them.
-     *
-     * @param sources the models on backends that the responses come from
-     */
+    /** Responses that are equal for equal requests as long as {@code sources}, the models on backends, are the same. */
     private record Generation(List<ServedModel> sources, CachedResponses responses) {}
 
     private CachedModel(ServedModel model, ResponseCache cache, BufferPool pool) {
@@ -82,9 +78,7 @@ public final class CachedModel implements ServedModel {
 
     /**
      * {@code model} with its responses in {@code cache} where its configuration wants that, else {@code model} itself.
-     * Owns the model, not the cache.
-     *
-     * @param pool lends the memory for outputs that must be copied
+     * Owns the model, not the cache; {@code pool} lends memory for outputs that must be copied.
      */
     public static ServedModel of(ServedModel model, ResponseCache cache, BufferPool pool) {
         boolean wanted = model.config().getResponseCache().getEnable() && !model.decoupled();

@@ -11,11 +11,7 @@ import java.util.Optional;
 
 /** The responses of one model, as long as equal requests to it have equal responses. Safe for any thread. */
 interface CachedResponses {
-    /**
-     * The place of the response to one request.
-     *
-     * @param inputs the inputs, in memory that nobody changes meanwhile
-     */
+    /** The place of the response to one request; nobody may change {@code inputs} meanwhile. */
     Entry entry(List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse wanted);
 
     /** Gives up what is kept in this process, for good: responses that are put later are not kept. */
@@ -30,10 +26,6 @@ interface CachedResponses {
         void put(List<Tensor> outputs);
     }
 
-    /**
-     * A response that was found.
-     *
-     * @param claim keeps them valid; the finder owns it
-     */
+    /** A response that was found; {@code claim} keeps it valid and is owned by the finder. */
     record Found(List<Tensor> outputs, Hold claim) {}
 }

@@ -25,12 +25,8 @@ public final class ModelFingerprint {
     private ModelFingerprint() {}
 
     /**
-     * A SHA-256 of one version: of its configuration but for its instances, and of names and content of all its files,
-     * which are read for that.
-     *
-     * @param config the version's complete configuration
-     * @param files the version's folder, which need not be there
-     * @throws GatunException when a file cannot be read
+     * A SHA-256 of one version: of its complete configuration but for its instances, and of names and content of all
+     * files in its folder, which need not be there. Throws GatunException when a file cannot be read.
      */
     public static byte[] of(ModelConfig config, Path files) {
         Sha256 hash = new Sha256();
@@ -54,12 +50,7 @@ public final class ModelFingerprint {
         return hash.digest();
     }
 
-    /**
-     * A SHA-256 of a model that asks others.
-     *
-     * @param config its complete configuration
-     * @param members the fingerprints of the models that it asks, in the order in which it names them
-     */
+    /** A SHA-256 of a model that asks others, whose fingerprints are in the order in which it names them. */
     public static byte[] of(ModelConfig config, List<byte[]> members) {
         Sha256 hash = new Sha256();
         addConfiguration(hash, config);

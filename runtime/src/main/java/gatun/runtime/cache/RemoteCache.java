@@ -37,11 +37,7 @@ public final class RemoteCache implements ResponseCache {
     private final Semaphore calls;
     private final StoreOutage outage = new StoreOutage(System::nanoTime);
 
-    /**
-     * A cache in {@code store}.
-     *
-     * @param pool lends the memory for responses that are found
-     */
+    /** A cache in {@code store}; {@code pool} lends the memory for responses that are found. */
     public RemoteCache(ResponseStore store, BufferPool pool) {
         this.store = store;
         this.pool = pool;

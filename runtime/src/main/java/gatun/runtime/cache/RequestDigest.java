@@ -17,11 +17,7 @@ import java.util.stream.IntStream;
 final class RequestDigest {
     private RequestDigest() {}
 
-    /**
-     * Adds a request to a hash.
-     *
-     * @param inputs the inputs, in memory that nobody changes meanwhile
-     */
+    /** Adds a request to a hash; nobody may change {@code inputs} meanwhile. */
     static void add(
             RequestHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse wanted) {
         hash.add(inputs.size());

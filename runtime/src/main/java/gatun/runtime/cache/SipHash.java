@@ -8,9 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * SipHash-2-4 with a result of 128 bits, over whole words of 64 bits. Without the key, two messages with the same
- * result can be found only by trial: among n messages two agree with a probability of about n&sup2; / 2<sup>129</sup>.
- * Used once, by one thread.
+ * SipHash-2-4 of 128 bits, over whole 64-bit words. Without the key, equal results are found only by trial: among n
+ * messages with a probability of about n&sup2; / 2<sup>129</sup>. Used once, by one thread.
  */
 final class SipHash implements RequestHash {
     private long v0;

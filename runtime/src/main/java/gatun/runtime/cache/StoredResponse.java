@@ -46,12 +46,7 @@ final class StoredResponse {
         return whole.getSerializedSize() > byteLimit ? Optional.empty() : Optional.of(whole.toByteArray());
     }
 
-    /**
-     * The outputs in {@code bytes}, copied to memory of {@code pool}; empty where the bytes are no response with exactly
-     * the wanted outputs.
-     *
-     * @throws gatun.memory.tensor.GatunException when the pool has no room
-     */
+    /** The outputs in {@code bytes}, copied to {@code pool}; empty if not exactly {@code wanted}. Throws if full. */
     static Optional<CachedResponses.Found> read(byte[] bytes, List<TensorSpec> wanted, BufferPool pool) {
         ModelInferResponse message;
         try {

@@ -36,11 +36,7 @@ final class ModelFolder {
         this.file = file;
     }
 
-    /**
-     * The folder of a model; for a loose one, the model itself.
-     *
-     * @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none
-     */
+    /** The folder of a model; a loose one itself. {@code configName} counts instead of config.pbtxt where it exists. */
     static ModelFolder of(ModelIdentifier identifier, List<ServedPath> paths, String configName) {
         String name = identifier.name();
         String namespace = identifier.namespace();

@@ -47,7 +47,6 @@ public record ModelReport(
      *
      * @param file the configuration, or the folder of the model where it is about no line of it
      * @param position the place in the file; empty where it is about none
-     * @param text the failure
      * @param advice what to do or to write instead; empty where the text says it
      */
     public record Problem(Path file, Optional<Position> position, String text, String advice) {

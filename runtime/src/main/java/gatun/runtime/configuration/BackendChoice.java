@@ -14,21 +14,14 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/**
- * Finds out which backend runs a model: from its configuration, or else from the files in its version directory.
- *
- * @param engines those that may run it
- */
+/** Chooses a model's backend among {@code engines} by its configuration, or else by the files of its version. */
 record BackendChoice(EngineCatalog engines) {
     /** The values of {@code runtime} that mean nothing else than the backend. */
     private static final Pattern RUNTIMES = Pattern.compile("libtriton_[A-Za-z0-9_]+\\.so|model\\.py");
 
     /**
-     * Fills in backend, platform and model file name where they can be told.
-     *
-     * @param versionDirectory the directory whose files decide when the configuration does not; empty to leave files
-     *     alone
-     * @throws ConfigurationException when no backend can be told or platform and backend contradict each other
+     * Fills in backend, platform and file name where they can be told, by a version's files if there is one. Throws
+     * {@link ConfigurationException} when no backend can be told, or platform and backend contradict each other.
      */
     ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
         ModelConfig.Builder completed = config.toBuilder();

@@ -78,10 +78,8 @@ public final class ConfigurationFile {
     }
 
     /**
-     * Reads {@code file} without completing or checking it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read
-     * @throws ConfigurationSyntaxException when it is not text format
+     * Reads {@code file} without completing or checking it. Throws GatunException INVALID_ARGUMENT when it cannot be
+     * read, {@link ConfigurationSyntaxException} when it is not text format.
      */
     public static ModelConfig read(Path file) {
         String fileName = String.valueOf(file.getFileName());
@@ -100,11 +98,7 @@ public final class ConfigurationFile {
         parse("name: 'M' backend: 'B' platform: 'P' max_batch_size: 1 input" + tensor + "output" + tensor, "none");
     }
 
-    /**
-     * The configuration in a text.
-     *
-     * @throws ConfigurationSyntaxException when it is not text format
-     */
+    /** Parses a configuration. Throws {@link ConfigurationSyntaxException} when it is not text format. */
     static ModelConfig parse(String text, String fileName) {
         ModelConfig.Builder config = ModelConfig.newBuilder();
         try {
@@ -215,13 +209,7 @@ public final class ConfigurationFile {
     public static final class ConfigurationSyntaxException extends GatunException {
         private static final long serialVersionUID = 1;
 
-        /**
-         * A mistake.
-         *
-         * @param position where it is
-         * @param text what is wrong
-         * @param advice what to write instead; empty where the text says it
-         */
+        /** A mistake, and the advice what to write instead; empty where the text says it. */
         public record Mistake(Position position, String text, String advice) {}
 
         private final transient List<Mistake> mistakes;

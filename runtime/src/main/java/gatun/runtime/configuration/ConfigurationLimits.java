@@ -59,10 +59,8 @@ public final class ConfigurationLimits {
     }
 
     /**
-     * Checks a configuration, as it was written or completed.
-     *
-     * @throws ConfigurationException for a number beyond a fixed limit
-     * @throws GatunException RESOURCE_EXHAUSTED for one beyond a setting, which it names
+     * Checks a configuration, as it was written or completed. Throws {@link ConfigurationException} for a number beyond
+     * a fixed limit, RESOURCE_EXHAUSTED for one beyond a setting, which it names.
      */
     public static void check(ModelConfig config, ModelLimits limits) {
         ConfigurationLimits check = new ConfigurationLimits(config, limits);

@@ -10,19 +10,10 @@ import java.util.regex.Pattern;
 
 /** The positions of fields in protobuf's text format, elements of lists included. Immutable. */
 public final class ConfigurationText {
-    /**
-     * A place in a text.
-     *
-     * @param line counted from 1
-     * @param column counted from 1
-     */
+    /** A place in a text; line and column are counted from 1. */
     public record Position(int line, int column) {}
 
-    /**
-     * A field as it was written; each element of a list is one.
-     *
-     * @param value a single value, without quotes; empty for a message
-     */
+    /** A field as written, each element of a list one of its own; {@code value} without quotes, empty for a message. */
     record Field(String name, String value, Position position, Position valuePosition, List<Field> fields) {
         private boolean isCalled(String wanted) {
             return fields.stream().anyMatch(field -> NAMES.contains(field.name) && field.value.equals(wanted));

@@ -23,7 +23,7 @@ public final class EngineCatalog {
     private final Map<String, Backend> engines = new TreeMap<>();
     private final List<ModelFormat> served;
 
-    /** Those and the formats of engines that are not here, by precedence. */
+    /** {@link #served} and the formats of engines that are not here, by precedence. */
     private final List<ModelFormat> formats;
 
     /** @param backends the engines; a later one hides an earlier one of the same name */
@@ -150,10 +150,8 @@ public final class EngineCatalog {
     }
 
     /**
-     * The files outside of a model's file that belong to it, as {@link Backend#companions} has them.
-     *
-     * @param copy the name of the copy, by which an engine finds the model
-     * @throws IOException when the model cannot be read
+     * The files outside of a model's file that belong to it, as {@link Backend#companions} has them; an engine finds
+     * the model by the name {@code copy}. Throws IOException when the model cannot be read.
      */
     public Map<Path, Path> companions(Path model, String copy) throws IOException {
         for (Backend engine : engines.values()) {

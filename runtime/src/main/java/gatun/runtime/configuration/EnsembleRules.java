@@ -43,9 +43,7 @@ final class EnsembleRules {
         return config.hasEnsembleScheduling() || config.getPlatform().equals(PLATFORM);
     }
 
-    /**
-     * @throws ConfigurationException with the first rule that {@code config}, to which these rules apply, breaks
-     */
+    /** Throws ConfigurationException with the first rule that {@code config}, to which these rules apply, breaks. */
     static void check(ModelConfig config) {
         String name = config.getName();
         require(

@@ -73,11 +73,7 @@ public final class ModelConfiguration {
         return whole(engines, checked(name, read(directory, configName, autoComplete)), autoComplete);
     }
 
-    /**
-     * The same of a model that is served under a name of the server's choice: whatever its files call it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or is not valid
-     */
+    /** The same of a model that is served under a name of the server's choice, whatever its files call it. */
     public static ModelConfig writtenAs(
             EngineCatalog engines, String name, Path directory, String configName, boolean autoComplete) {
         ModelConfig renamed = read(directory, configName, autoComplete).toBuilder()
@@ -87,21 +83,17 @@ public final class ModelConfiguration {
     }
 
     /**
-     * The configuration that the operator has written for model {@code name}, with that name, whatever else is wrong with
-     * it; nothing but the name where there is none.
-     *
-     * @param configName as in {@link #written(EngineCatalog, String, Path, String, boolean)}
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read
+     * The configuration that the operator has written for model {@code name}, with that name, whatever else is wrong
+     * with it; nothing but the name where there is none. Throws INVALID_ARGUMENT when it cannot be read. {@code
+     * configName} is as in {@link #written(EngineCatalog, String, Path, String, boolean)}.
      */
     public static ModelConfig ofOperator(String name, Path directory, String configName) {
         return read(directory, configName, true).toBuilder().setName(name).build();
     }
 
     /**
-     * A written configuration with the backend, platform and file that a version's files tell, or an ensemble's with its
-     * platform; empty where nothing tells a backend.
-     *
-     * @param autoComplete whether files may complete it at all
+     * A written configuration with the backend, platform and file that a version's files tell, or an ensemble's with
+     * its platform; empty where nothing tells a backend. Files complete it only if {@code autoComplete}.
      */
     public static Optional<ModelConfig> told(
             EngineCatalog engines, ModelConfig written, Path versionDirectory, boolean autoComplete) {
@@ -118,11 +110,8 @@ public final class ModelConfiguration {
     }
 
     /**
-     * The configuration of a model of which there is nothing but the model itself.
-     *
-     * @param fileName the file's name in the version's folder; empty where engines know it
-     * @param autoComplete whether the model may complete it, without which it cannot be served
-     * @throws GatunException INVALID_ARGUMENT when it may not
+     * The configuration of a model of which there is nothing but itself; {@code fileName} is empty where engines know
+     * it. Throws INVALID_ARGUMENT unless {@code autoComplete}: the model must complete it.
      */
     public static ModelConfig ofLooseModel(String name, Optional<String> fileName, boolean autoComplete) {
         if (!autoComplete) {
@@ -142,12 +131,7 @@ public final class ModelConfiguration {
                 .build();
     }
 
-    /**
-     * The configuration of model {@code name} as a load request gives it.
-     *
-     * @param json the configuration as JSON
-     * @throws GatunException INVALID_ARGUMENT when it is not valid, or belongs to another model
-     */
+    /** The configuration of a load request, as JSON. Throws INVALID_ARGUMENT when invalid, or another model's. */
     public static ModelConfig written(String name, String json) {
         return checked(name, ConfigurationJson.read(json));
     }
@@ -173,11 +157,8 @@ public final class ModelConfiguration {
     }
 
     /**
-     * Every rule that a configuration breaks, where loading stops at the first: each part is checked as if it were the
-     * only one.
-     *
-     * @param engines those that may run the model
-     * @param written a configuration with the name of its model
+     * Every rule that a configuration with its model's name breaks, where loading stops at the first: each part is
+     * checked as if it were the only one.
      */
     public static List<ConfigurationException> brokenRules(EngineCatalog engines, ModelConfig written) {
         Map<String, ConfigurationException> broken = new LinkedHashMap<>();
@@ -215,10 +196,8 @@ public final class ModelConfiguration {
     }
 
     /**
-     * What is wrong with a written configuration that does not tell its model's backend, where there are no files that
-     * could; nothing if it does.
-     *
-     * @param advice what to do
+     * What is wrong with a written configuration that does not tell its model's backend, where no files could; nothing
+     * if it does. {@code advice} says what to do.
      */
     public static Optional<ConfigurationException> untoldBackend(ModelConfig written, String advice) {
         boolean isWritten = written.getInputCount() + written.getOutputCount() > 0;
@@ -324,11 +303,8 @@ public final class ModelConfiguration {
         private BatchingCompletion() {}
 
         /**
-         * The configuration by which requests share runs. One without a batch dimension stays without: whether its requests
-         * have a common first dimension is told by their tensors.
-         *
-         * @param written the configuration as its author wrote it; the batch size that it names stays
-         * @param completed the same, completed by the engine
+         * Applies the rule for shared runs. A configuration without a batch dimension stays so: the tensors tell
+         * whether requests have a common first one. A batch size that its author has {@code written} stays.
          */
         static ModelConfig apply(ModelConfig written, ModelConfig completed, BatchingRule rule) {
             ModelConfig.Builder ruled = completed.toBuilder();

@@ -39,10 +39,7 @@ public final class ModelFiles {
                         engines.tellsBackend(name) || engines.standardName(name).isPresent());
     }
 
-    /**
-     * What to do with a model in a version's folder that is not found by its name; begins with {@code "; "}, and is
-     * empty when there is none.
-     */
+    /** Advice on a model in a version's folder under another name; begins with {@code "; "}, empty for none. */
     static String otherName(EngineCatalog engines, Path versionDirectory, String expected) {
         return modelIn(engines, versionDirectory)
                 .filter(name -> !name.equals(expected))

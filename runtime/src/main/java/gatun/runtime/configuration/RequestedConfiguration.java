@@ -68,10 +68,8 @@ public final class RequestedConfiguration {
     private RequestedConfiguration() {}
 
     /**
-     * What the operator's files say of a model.
-     *
-     * @param written the configuration as it was written; only a name where there is none
-     * @param told for each version, the same with the engine and the file that its files tell
+     * The operator's files of a model: the configuration as written, only a name where there is none, and for each
+     * version the same with the engine and the file that its files tell.
      */
     public record Operators(ModelConfig written, List<ModelConfig> told) {
         /** Copies the list. */
@@ -79,7 +77,7 @@ public final class RequestedConfiguration {
             told = List.copyOf(told);
         }
 
-        /** Those of a model of which there is nothing but its name. */
+        /** The files of a model of which there is nothing but its name. */
         public static Operators none(String name) {
             return new Operators(ModelConfig.newBuilder().setName(name).build(), List.of());
         }
@@ -95,10 +93,8 @@ public final class RequestedConfiguration {
     }
 
     /**
-     * The configuration that a request gets, with the operator's parameters.
-     *
-     * @param bringsFiles whether the request brings the model's files too
-     * @throws OverrideRefusedException with the first field that is not the request's to decide
+     * The configuration that a request gets, with the operator's parameters. {@code bringsFiles}: it brings the model's
+     * files, too. Throws OverrideRefusedException with the first field that is not its to decide.
      */
     public static ModelConfig admit(ModelConfig requested, Operators operators, boolean bringsFiles) {
         ModelConfig own = operators.written();
@@ -138,10 +134,8 @@ public final class RequestedConfiguration {
     }
 
     /**
-     * Adds the request's parameters to an admitted configuration.
-     *
-     * @param names those that a request may set, as the model's engine declares them
-     * @throws OverrideRefusedException with the first other parameter whose value is not the operator's
+     * Adds the request's parameters to an admitted configuration; {@code names} are those that the engine lets it set.
+     * Throws OverrideRefusedException with the first other parameter whose value is not the operator's.
      */
     public static ModelConfig withParameters(ModelConfig admitted, ModelConfig requested, Set<String> names) {
         ModelConfig.Builder config = admitted.toBuilder();
@@ -159,11 +153,7 @@ public final class RequestedConfiguration {
         return config.build();
     }
 
-    /**
-     * Where a message is in the configuration of a model.
-     *
-     * @param prefix what stands before the names of its fields
-     */
+    /** A message in a model's configuration; {@code prefix} stands before the names of its fields. */
     private record Place(String model, String prefix) {}
 
     /** Gives every field that is not {@code free} the operator's value. */

@@ -23,11 +23,7 @@ final class SchedulingRules {
 
     private SchedulingRules() {}
 
-    /**
-     * Checks batching, the response cache and each instance group.
-     *
-     * @throws ConfigurationException with the first rule that a part of {@code config} breaks
-     */
+    /** Checks batching, the response cache and each instance group. Throws ConfigurationException at a broken rule. */
     static void check(ModelConfig config, Consumer<Runnable> parts) {
         parts.accept(() -> require(
                 config.getMaxBatchSize() >= 0,
@@ -163,11 +159,7 @@ final class SchedulingRules {
         }
     }
 
-    /**
-     * Checks that the backend runs on the devices that each group asks for; {@code config} has no KIND_AUTO any more.
-     *
-     * @throws ConfigurationException with the first group that it does not run on
-     */
+    /** Throws ConfigurationException for a group on a device that the backend does not run on; no KIND_AUTO is left. */
     static void checkDevices(ModelConfig config, UsableDevices devices) {
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
             boolean onGpu = group.getKind() == ModelInstanceGroup.Kind.KIND_GPU;

@@ -37,13 +37,7 @@ public record StateTensor(
         Initial initial,
         boolean sameBuffer,
         boolean growable) {
-    /**
-     * The value of a state in the first step.
-     *
-     * @param shape the dimensions, none of them variable
-     * @param byteSize how many bytes it has
-     * @param data these bytes, on the heap and read-only; empty for zeros
-     */
+    /** The value of a state in the first step: its fixed shape, and bytes on the heap, read-only; empty for zeros. */
     public record Initial(Shape shape, long byteSize, Optional<MemorySegment> data) {}
 
     /** The longest file of an initial state; it is kept on the heap. */
@@ -53,10 +47,8 @@ public record StateTensor(
     private static final String FOLDER = "initial_state";
 
     /**
-     * The states of a configuration that has been checked, in its order.
-     *
-     * @param modelDirectory the model's directory, where the files are
-     * @throws GatunException INVALID_ARGUMENT when an initial state does not suit its state, or its file cannot be read
+     * The states of a checked configuration, in its order, with their files in {@code modelDirectory}. Throws
+     * INVALID_ARGUMENT when an initial state does not suit its state, or its file cannot be read.
      */
     public static List<StateTensor> of(ModelConfig config, Path modelDirectory) {
         List<StateTensor> states = new ArrayList<>();

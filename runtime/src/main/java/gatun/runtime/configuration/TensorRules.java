@@ -5,7 +5,6 @@ import static gatun.runtime.configuration.Rule.require;
 
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import gatun.memory.tensor.Shape;
-import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
@@ -28,11 +27,7 @@ final class TensorRules {
 
     private TensorRules() {}
 
-    /**
-     * Checks each tensor, and then those that are made of a batch.
-     *
-     * @throws ConfigurationException with the first rule that a part of {@code config} breaks
-     */
+    /** Checks each tensor, then those made of a batch. Throws ConfigurationException with the first broken rule. */
     static void check(EngineCatalog engines, ModelConfig config, Consumer<Runnable> parts) {
         boolean scalars = config.getMaxBatchSize() > 0 || engines.takesScalars(config);
         Set<String> names = new HashSet<>();

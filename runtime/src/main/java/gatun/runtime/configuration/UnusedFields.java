@@ -93,11 +93,8 @@ public final class UnusedFields {
     }
 
     /**
-     * A line for each field that is set and has no effect.
-     *
-     * @param ofEngine the fields that the model's engine uses
-     * @param engines all engines, of which some may use what that one does not
-     * @throws ConfigurationException for the first that is set and refused
+     * A line for each field that is set and has no effect, unless the model's engine uses it, as others of {@code
+     * engines} may. Throws ConfigurationException for the first that is set and refused.
      */
     public static List<String> remarks(ModelConfig config, Set<String> ofEngine, EngineCatalog engines) {
         UnusedFields fields = new UnusedFields(config.getName(), ofEngine, engines);

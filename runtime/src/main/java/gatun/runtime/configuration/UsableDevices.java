@@ -9,12 +9,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The devices of this machine that a model's backend can run on. Asks the backend only where there are GPUs: it is
- * started for that.
- *
- * @param gpus the numbers of the GPUs that there are
- * @param backend the started backend; throws {@link gatun.memory.tensor.GatunException} with the reason where it cannot
- *     start
+ * The devices that a model's backend can run on. {@code backend} starts it, which is done only where there are GPUs,
+ * and throws with the reason when it cannot.
  */
 record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
     static UsableDevices of(Supplier<Backend> backend) {
@@ -35,9 +31,7 @@ record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
         return gpus;
     }
 
-    /**
-     * Whether the backend runs on devices of that kind; not asked on a machine without GPUs, where it says so itself.
-     */
+    /** Whether the backend runs there; true without GPUs, where it is not asked and says so itself. */
     boolean runsOn(Device.Kind kind) {
         return gpus.isEmpty() || backend.get().runsOn(kind);
     }

@@ -23,13 +23,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Requests that each instance of a model answers before it serves, so that no client pays for what is slow the first
- * time.
- *
- * @param name its name in the configuration
- * @param requestCount how many equal requests run together
- * @param runCount how many times they run
- * @param inputs the inputs of each request, ordered by name
+ * Equal requests that each instance answers before it serves, so that no client pays for what is slow the first time:
+ * {@code requestCount} run together, {@code runCount} times, with {@code inputs} ordered by name.
  */
 public record WarmUpSample(String name, int requestCount, int runCount, List<Input> inputs) {
     /** The folder of the model's directory where the files lie. */
@@ -46,21 +41,11 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
         /** Random numbers, the same in each run of the server; empty strings. */
         record Random() implements Content {}
 
-        /**
-         * The content of a file.
-         *
-         * @param bytes exactly those of the tensor, read-only
-         */
+        /** The content of a file: exactly the bytes of the tensor, read-only. */
         record Data(MemorySegment bytes) implements Content {}
     }
 
-    /**
-     * An input of each request.
-     *
-     * @param spec name, datatype and shape, the batch dimension included
-     * @param byteSize its size in bytes
-     * @param content its bytes
-     */
+    /** An input of each request; the shape in {@code spec} includes the batch dimension. */
     public record Input(TensorSpec spec, long byteSize, Content content) {}
 
     /** A sample whose inputs nobody changes any more. */
@@ -69,11 +54,8 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
     }
 
     /**
-     * The samples of a configuration, in its order, without those of batch size 0.
-     *
-     * @param modelDirectory the model's directory, where the files are
-     * @throws GatunException INVALID_ARGUMENT when a sample says too little or its file is not there,
-     *     RESOURCE_EXHAUSTED when it is larger than {@code limits} allow
+     * The samples of a configuration, in its order, without those of batch size 0. Throws INVALID_ARGUMENT when one
+     * says too little or its file is not there, RESOURCE_EXHAUSTED when it is larger than {@code limits} allow.
      */
     public static List<WarmUpSample> of(ModelConfig config, Path modelDirectory, ModelLimits limits) {
         List<WarmUpSample> samples = new ArrayList<>();

@@ -68,12 +68,7 @@ final class EnsembleCounters {
         }
     }
 
-    /**
-     * Counts a response that is given now.
-     *
-     * @param firstNanos when the first of several responses was given, as a reading of {@link System#nanoTime}; 0 for a
-     *     single one
-     */
+    /** Counts a response given now; {@code firstNanos} is when the first of several was, 0 for a single one. */
     void answered(int batchSize, Origin origin, long arrivedNanos, long firstNanos, ComputeTimes times) {
         Response response = new Response(batchSize, origin, arrivedNanos, firstNanos, System.nanoTime(), times);
         lock.lock();
@@ -85,10 +80,8 @@ final class EnsembleCounters {
     }
 
     /**
-     * Counts a request that failed now, and with it the failures of its members: Triton's metrics "will reflect the
-     * failure counts of their composing models as well as the parent model", all of the reason OTHER.
-     *
-     * @param canceled whether the client gave the request up
+     * Counts a failure now, with those of the members: Triton's metrics "will reflect the failure counts of their
+     * composing models as well as the parent model", all of the reason OTHER. {@code canceled} by the client.
      */
     void failed(int failedMembers, boolean canceled, long arrivedNanos) {
         counters.failed(canceled ? FailureReason.CANCELED : FailureReason.OTHER, arrivedNanos);

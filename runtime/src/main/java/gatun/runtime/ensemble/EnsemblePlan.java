@@ -159,13 +159,7 @@ final class EnsemblePlan {
         }
     }
 
-    /**
-     * One model in an ensemble, and which ensemble tensors it reads and writes.
-     *
-     * @param index its place in the configuration, from 0
-     * @param version the member's version, or {@link MemberModels#LATEST}
-     * @param inputs the member's inputs and where they come from
-     */
+    /** One model in an ensemble: its place from 0, version or {@link MemberModels#LATEST}, and its tensors' links. */
     record EnsembleStep(int index, String model, long version, List<Link> inputs, List<Link> outputs) {
         /** A tensor of the member that is a tensor of the ensemble. */
         record Link(String name, int tensor) {}

@@ -27,10 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request on its way through the steps of an ensemble. Each step begins when its tensors are there, without waiting
- * for the others; behind a decoupled member, steps run for each of its responses, side by side, and the ensemble's
- * responses keep the order of the stream. A failure stops everything that comes after it in that order, and the
- * request's thread answers when no step runs any more.
+ * One request on its way through an ensemble. A step begins as soon as its tensors are there; behind a decoupled
+ * member, steps run for each response, side by side, and the responses keep the stream's order. A failure stops what
+ * comes after it in that order; the request's thread answers when no step runs any more.
  */
 final class EnsembleRun {
     private static final Logger LOG = LoggerFactory.getLogger(EnsembleRun.class);
@@ -49,7 +48,7 @@ final class EnsembleRun {
 
     private final AtomicInteger failedMembers = new AtomicInteger();
 
-    /** For the request's thread. */
+    /** Used by the request's thread. */
     private long firstNanos;
 
     /** The steps that requests enter in order, until their members take them. Guarded by the lock of threads. */
@@ -79,11 +78,7 @@ final class EnsembleRun {
         }
     }
 
-    /**
-     * Runs the steps of an ensemble that gives one response; parks the calling thread until they are over.
-     *
-     * @throws GatunException the first failure of a step, named after the ensemble
-     */
+    /** Runs the steps for one response; parks the thread meanwhile. Throws the first failure, naming the ensemble. */
     InferenceResponse answer() {
         try {
             steps.begin(RequestInputs.of(request, response.inputs()), true);
@@ -138,10 +133,8 @@ final class EnsembleRun {
     }
 
     /**
-     * Gives the receiver what these steps, or those behind them, make; in order. The last response is marked as such
-     * where that is known when it is given, as in Triton.
-     *
-     * @param last whether nothing comes behind these steps; for holders of the lock of the threads
+     * Gives the receiver in order what these steps or those behind them make, the last marked where known, as in
+     * Triton. {@code last}, called under the lock of the threads: nothing comes behind these steps.
      */
     private void deliver(EnsembleStepExecutor from, ResponseReceiver receiver, BooleanSupplier last) {
         Optional<MemberResponses> responses = from.responses();
@@ -267,10 +260,8 @@ final class EnsembleRun {
     }
 
     /**
-     * Makes a step's request to its member, when its limit lets it; a failure is noted and not thrown.
-     *
-     * @param call calls the member and takes its responses; called again with the member's successor where the member
-     *     was replaced since it was found
+     * Asks a step's member when its limit permits; notes a failure and does not throw. {@code call} passes the request
+     * on and takes responses; it is called again with the member's successor where that was replaced meanwhile.
      */
     void ask(EnsembleStep step, EnsembleStepExecutor from, BiConsumer<ServedModel, InferenceRequest> call) {
         if (!ensemble.limits().enter(step, calls::isStopped)) {

@@ -16,9 +16,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps that belong together: those that run once for the request, or those that run once for one response of a
- * decoupled member. A step runs as soon as its {@linkplain StepTensors tensors} are there. Whoever completes a step
- * goes on with one that this made possible; virtual threads run the others beside it.
+ * The steps that run once for the request, or once for one response of a decoupled member; each as soon as its
+ * {@linkplain StepTensors tensors} are there. The thread that completes a step goes on with one that this made
+ * possible; virtual threads run the others.
  */
 final class EnsembleStepExecutor {
     private final EnsembleRun run;
@@ -31,9 +31,7 @@ final class EnsembleStepExecutor {
     /** The steps behind which that member runs; null for the request's. */
     private final @Nullable EnsembleStepExecutor outer;
 
-    /**
-     * The responses of the decoupled member among these steps; null where these steps make a response of the ensemble.
-     */
+    /** The responses of these steps' decoupled member; null where the steps make a response of the ensemble. */
     private final @Nullable MemberResponses responses;
 
     // From here on guarded by the lock of threads.
@@ -67,13 +65,7 @@ final class EnsembleStepExecutor {
         tensors = new StepTensors(outer.tensors, stream, responses != null);
     }
 
-    /**
-     * Puts the request's tensors in their places and runs what they make possible.
-     *
-     * @param inputs no more used by their maker
-     * @param here whether the calling thread runs steps too, and returns when it finds none; otherwise it returns at
-     *     once
-     */
+    /** Takes over {@code inputs} and runs what is ready; if {@code here}, this thread helps until none is. */
     void begin(RequestInputs inputs, boolean here) {
         List<ReadyStep> ready = new ArrayList<>();
         threads.lock();
@@ -96,10 +88,7 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /**
-     * Runs the steps behind a decoupled member for one more response, and waits before that while too many are on their
-     * way; owns the response. Throws {@link GatunException} CANCELLED when no more responses are wanted.
-     */
+    /** Owns {@code response}; waits for room and runs the steps behind its member. Throws CANCELLED if unwanted. */
     private void admit(EnsembleStep step, InferenceResponse response, MemberResponses admitted) {
         SharedHolds memory = new SharedHolds(List.of(response));
         List<ReadyStep> ready = new ArrayList<>();
@@ -121,12 +110,8 @@ final class EnsembleStepExecutor {
     }
 
     /**
-     * Gives the next response's steps when it is there; parks the calling thread, which runs the request. The decoupled
-     * member runs from now on: not before, because its instance, full of responses whose turn has not come, could be
-     * the one that an earlier turn waits for.
-     *
-     * @return empty when there are no more
-     * @throws GatunException why there are no more, if that is a failure
+     * The next response's steps, empty when there are no more; parks the request's thread. The decoupled member runs
+     * only from now on: before, its instance, full of responses, could be the one that an earlier turn waits for.
      */
     Optional<EnsembleStepExecutor> next(MemberResponses awaited) {
         reach();
@@ -158,11 +143,7 @@ final class EnsembleStepExecutor {
         ReadyStep.start(ready, 0);
     }
 
-    /**
-     * Waits until all tensors of the response are there; parks the calling thread, which runs the request.
-     *
-     * @throws GatunException why they will not come
-     */
+    /** Parks the request's thread until all tensors of the response are there. Throws why they will not come. */
     void awaitAnswer() {
         threads.lock();
         try {
@@ -184,9 +165,6 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /**
-     * The responses of the decoupled member among these steps; empty where these steps make a response of the ensemble.
-     */
     Optional<MemberResponses> responses() {
         return Optional.ofNullable(responses);
     }
@@ -239,7 +217,7 @@ final class EnsembleStepExecutor {
         run.failUnexpectedly(step, this, failed);
     }
 
-    /** Lets no more responses in, here and behind. */
+    /** Refuses more responses, here and behind. */
     void stop() {
         threads.lock();
         try {
@@ -276,7 +254,6 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /** Counts a thread less. */
     void leave() {
         threads.lock();
         try {
@@ -350,10 +327,7 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /**
-     * Puts a member's outputs in their places. Outputs that a decoupled member leaves out are left out for the steps
-     * behind it, too. Under the lock of the threads. {@code memory} keeps the response valid; released by its maker.
-     */
+    /** Puts a member's outputs, or their absence, in place, under the lock; the maker releases {@code memory}. */
     private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
         for (EnsembleStep.Link link : step.outputs()) {
             if (run.readers(link.tensor()) > 0) {
@@ -367,9 +341,7 @@ final class EnsembleStepExecutor {
         return tensors.find(number);
     }
 
-    /**
-     * Gives up the memory that no step and no response took over, here and of the steps behind; no step runs any more.
-     */
+    /** Releases the memory that nobody took over, here and in the steps behind; no step runs any more. */
     void release() {
         if (responses != null) {
             responses.open().forEach(EnsembleStepExecutor::release);

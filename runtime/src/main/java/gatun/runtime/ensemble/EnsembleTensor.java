@@ -11,9 +11,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor of a run that was made, or that the client left out. Each step that reads it, and the response where it is
- * wanted there, has a claim of its own on its memory, so that the memory goes back with the last of them. Guarded by
- * the lock of the request's {@link RunThreads} as long as steps that read it may run.
+ * A tensor of a run that was made, or left out by the client. Each step that reads it and the response have claims of
+ * their own on its memory. Guarded by the lock of {@link RunThreads} while steps that read it may run.
  */
 final class EnsembleTensor {
     private final @Nullable Tensor tensor;
@@ -33,11 +32,7 @@ final class EnsembleTensor {
         return new EnsembleTensor(null, Optional.empty(), null);
     }
 
-    /**
-     * A tensor whose memory the ensemble's request keeps valid.
-     *
-     * @param region the client's region that it lies in; empty for other memory
-     */
+    /** A tensor in memory that the ensemble's request keeps valid: in {@code region}, or other memory when empty. */
     static EnsembleTensor borrowed(Tensor tensor, Optional<RegionLease> region) {
         return new EnsembleTensor(tensor, region, null);
     }

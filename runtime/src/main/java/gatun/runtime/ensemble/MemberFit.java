@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whether the members of an ensemble fit together as they are served now: one that was reloaded may have other tensors
- * than when the ensemble was loaded. The rules are checked again only when a member's configuration has changed. Safe
- * for any thread.
+ * Whether the members of an ensemble still fit together: a reloaded one may have other tensors. The rules are checked
+ * again only when a member's configuration has changed. Thread-safe.
  */
 final class MemberFit {
     private final ModelConfig ensemble;
@@ -26,11 +25,8 @@ final class MemberFit {
     private volatile Finding latest;
 
     /**
-     * The result of the rules.
-     *
-     * @param members the configurations that were looked at, one for each step
-     * @param misfit the rule that is broken; empty when they fit
-     * @param outdated whether the ensemble was made for others, and may fit once it is made for these
+     * The result of the rules for {@code members}, one per step: the broken rule, if any; {@code outdated} when the
+     * ensemble was made for others, and may fit once made for these.
      */
     private record Finding(List<ModelConfig> members, BitSet sequential, Optional<String> misfit, boolean outdated) {
         static Finding of(List<ServedModel> members, Optional<String> misfit, boolean outdated) {

@@ -8,9 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses of a decoupled member to one request that are on their way through the steps behind it, in the member's
- * order. How many there may be is limited, so that a member that is faster than those steps, or than the client, waits
- * and does not fill the memory. To be used under the lock of the request's {@link RunThreads}.
+ * A decoupled member's responses in the steps behind it, in its order. Limited in number, so that a member faster than
+ * those steps, or the client, does not fill the memory. Used under the lock of the request's {@link RunThreads}.
  */
 final class MemberResponses {
     private final RunThreads threads;
@@ -31,13 +30,11 @@ final class MemberResponses {
         threads.awaitUntil(() -> open.size() < capacity || refusing);
     }
 
-    /** Wants no more. */
     void refuse() {
         refusing = true;
         threads.changed();
     }
 
-    /** Whether no more are wanted. */
     boolean isRefusing() {
         return refusing;
     }
@@ -81,11 +78,7 @@ final class MemberResponses {
         return open;
     }
 
-    /**
-     * Whether there is a first, or will not be another.
-     *
-     * @throws GatunException why there will not be another, if the member failed
-     */
+    /** Whether there is a first, or there will not be another. Throws the member's failure when none is left. */
     boolean isAnyOrEnd() {
         if (open.isEmpty() && failure != null) {
             throw failure;

@@ -22,12 +22,7 @@ final class MemberRules {
     /** Facts known of each ensemble tensor, and the model that they come from. */
     private final Map<String, Known> tensors = new HashMap<>();
 
-    /**
-     * A tensor as a model describes it.
-     *
-     * @param dims the dimensions without the batch dimension
-     * @param fullDims the same with it
-     */
+    /** A tensor as a model describes it: {@code dims} without the batch dimension, {@code fullDims} with it. */
     private record Known(String model, DataType datatype, List<Long> dims, List<Long> fullDims) {
         static Known of(ModelConfig model, DataType datatype, List<Long> dims) {
             List<Long> full = new ArrayList<>(dims);
@@ -51,11 +46,7 @@ final class MemberRules {
         }
     }
 
-    /**
-     * Checks every step.
-     *
-     * @throws GatunException INVALID_ARGUMENT with the first rule that is broken
-     */
+    /** Checks every step. Throws INVALID_ARGUMENT with the first broken rule. */
     static void check(ModelConfig ensemble, List<ModelConfig> members) {
         MemberRules rules = new MemberRules(ensemble);
         for (int i = 0; i < members.size(); i++) {

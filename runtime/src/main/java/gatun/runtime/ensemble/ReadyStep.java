@@ -4,11 +4,7 @@ package gatun.runtime.ensemble;
 import gatun.runtime.ensemble.EnsemblePlan.EnsembleStep;
 import java.util.List;
 
-/**
- * A step that can run now, and is counted among the threads of its request already.
- *
- * @param steps where it belongs
- */
+/** A step of {@code steps} that can run now, and is counted among the threads of its request already. */
 record ReadyStep(EnsembleStepExecutor steps, EnsembleStep step) {
     /** Starts virtual threads for all of {@code ready} from the one at {@code from}. */
     static void start(List<ReadyStep> ready, int from) {

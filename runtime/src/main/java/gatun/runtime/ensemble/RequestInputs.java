@@ -11,19 +11,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The tensors that a client's request brings into an ensemble, and what keeps it valid: the request itself keeps its
- * regions, everything else goes back when the last step that reads it is over.
- *
- * @param regions the claims on regions, which stay the request's
- * @param memory the other claims; whoever made this is their first user
- * @param owned whether there are any others
+ * The tensors that a request brings into an ensemble. It keeps its {@code regions}; the other claims, {@code memory},
+ * whose first user is the maker, go back when the last step that reads them is over. {@code owned}: there are any.
  */
 record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHolds memory, boolean owned) {
-    /**
-     * The inputs of {@code request}, which gives up its claims on memory that is no region.
-     *
-     * @param inputs the same as the steps get them
-     */
+    /** Takes from {@code request} its claims on memory that is no region; {@code inputs} are as the steps get them. */
     static RequestInputs of(InferenceRequest request, List<Tensor> inputs) {
         List<Hold> owned = new ArrayList<>();
         List<RegionLease> regions = new ArrayList<>();

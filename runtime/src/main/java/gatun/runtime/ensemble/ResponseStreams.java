@@ -14,9 +14,8 @@ final class ResponseStreams {
     static final int NONE = -1;
 
     /**
-     * How many responses of one request may be on their way behind one decoupled member where the configuration sets no
-     * limit: enough to keep several instances busy or to fill a batch, and few enough that a client which reads slowly
-     * costs little memory.
+     * Open responses behind one decoupled member where no limit is set: enough to keep instances busy or fill a batch,
+     * and few enough that a slow client costs little memory.
      */
     private static final int OPEN_RESPONSES = 16;
 
@@ -32,11 +31,7 @@ final class ResponseStreams {
         streams = new int[decoupled.length];
     }
 
-    /**
-     * The streams of an ensemble.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a step, or the response, would need responses of two streams
-     */
+    /** The streams of an ensemble. Throws INVALID_ARGUMENT when a step, or the response, would join two streams. */
     static ResponseStreams of(ModelConfig config, EnsemblePlan plan, boolean[] decoupled) {
         ResponseStreams streams = new ResponseStreams(plan, decoupled, inflightLimit(config));
         for (EnsembleStep step : plan.inOrder()) {

@@ -14,12 +14,10 @@ final class RunThreads {
 
     private int count;
 
-    /** Takes the lock. */
     void lock() {
         lock.lock();
     }
 
-    /** Gives the lock back. */
     void unlock() {
         lock.unlock();
     }
@@ -29,7 +27,6 @@ final class RunThreads {
         count += more;
     }
 
-    /** Counts a thread less. */
     void end() {
         count--;
         if (count == 0) {
@@ -37,7 +34,7 @@ final class RunThreads {
         }
     }
 
-    /** Lets whoever waits look again. */
+    /** Wakes the waiting threads, to look again. */
     void changed() {
         changed.signalAll();
     }

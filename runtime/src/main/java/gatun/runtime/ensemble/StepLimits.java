@@ -56,9 +56,8 @@ final class StepLimits {
         }
 
         /**
-         * Waits until one more run may begin, which must {@linkplain #leave leave}; false when it is not to begin any more.
-         *
-         * @param unwanted whether the run is not wanted any more; whoever changes that must {@link #lookAgain}
+         * Waits until one more run may begin, which must {@link #leave}; false when it became {@code unwanted}: whoever
+         * changes that must {@link #lookAgain}.
          */
         boolean enter(BooleanSupplier unwanted) {
             Thread own = Thread.currentThread();

@@ -34,11 +34,7 @@ final class StepTensors {
     private final List<EnsembleTensor> made = new ArrayList<>();
     private int missingOutputs;
 
-    /**
-     * No tensor yet.
-     *
-     * @param readBehind whether one of the steps is a decoupled member, behind which others read the same tensors
-     */
+    /** {@code readBehind}: a step is a decoupled member, behind which others read the same tensors. */
     StepTensors(EnsembleRun run, EnsemblePlan plan, int stream, boolean readBehind, int wantedCount) {
         this.run = run;
         this.plan = plan;
@@ -79,10 +75,7 @@ final class StepTensors {
                         : EnsembleTensor.borrowed(input.get(), region));
     }
 
-    /**
-     * The tensor that a member gave as one of its outputs; to be {@link #put} in its place. An output that it left out
-     * is absent. {@code memory} keeps the response valid; released by its maker.
-     */
+    /** A member's output, absent if left out, to be {@link #put} in place; the maker releases {@code memory}. */
     EnsembleTensor fromMember(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
         for (OutputTensor output : response.outputs()) {
             if (output.tensor().spec().name().equals(link.name())) {
@@ -156,10 +149,8 @@ final class StepTensors {
     }
 
     /**
-     * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called.
-     * The ensemble's own request keeps it valid until all members have answered.
-     *
-     * @param lease the claim on the region that the ensemble's request owns; empty where it is no region
+     * Tells a member that an input's memory is not its to keep: the ensemble's own request keeps it valid until all
+     * members have answered, by {@code lease} where it is a client's region.
      */
     record BorrowedMemory(Tensor tensor, Optional<RegionLease> lease) implements RegionLease {
         @Override
@@ -192,12 +183,7 @@ final class StepTensors {
     static final class TensorShapes {
         private TensorShapes() {}
 
-        /**
-         * The form of {@code shape} that a model expects: where it has a batch dimension more than the tensor, the tensor
-         * is a batch of one; where it has one less, a batch of one loses it. Any other shape stays, for the model to judge.
-         *
-         * @param expected what the model says of its tensors
-         */
+        /** {@code shape} with a batch of one added or removed as the model expects; others are left to the model. */
         static Shape fit(Shape shape, String name, List<TensorSpec> expected, boolean batching) {
             for (int i = 0; i < expected.size(); i++) {
                 TensorSpec spec = expected.get(i);
@@ -208,11 +194,7 @@ final class StepTensors {
             return shape;
         }
 
-        /**
-         * The same where a model says that the tensor has {@code rank} dimensions.
-         *
-         * @param batching whether the first of them is the batch dimension
-         */
+        /** The same for a tensor of {@code rank} dimensions, the first of which is the batch's if {@code batching}. */
         static Shape fit(Shape shape, int rank, boolean batching) {
             if (batching && shape.rank() == rank - 1) {
                 return shape.prepend(1);

@@ -45,11 +45,7 @@ public interface AccessLog extends MetricSource {
         return isOn();
     }
 
-    /**
-     * Takes an entry. Waits for nothing: what there is no room for is dropped.
-     *
-     * @return whether the entry is kept, so that nobody may change it any more
-     */
+    /** Takes an entry, or drops it without room: never waits. Returns whether it is kept and may not be changed. */
     boolean write(AccessEntry entry);
 
     /** How many entries have been written. */

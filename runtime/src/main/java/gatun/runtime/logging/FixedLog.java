@@ -5,7 +5,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.util.function.UnaryOperator;
 
-/** The log of a server within another program: it belongs to that program, and clients cannot change it. */
+/** The log of a server within another program: clients cannot change it. */
 final class FixedLog implements LogControl {
     static final FixedLog INSTANCE = new FixedLog();
 

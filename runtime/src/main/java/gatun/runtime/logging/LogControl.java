@@ -10,11 +10,7 @@ public interface LogControl {
     /** The present settings. */
     LogSettings settings();
 
-    /**
-     * Changes the settings, from the next line on. The file that the log is written to cannot be changed.
-     *
-     * @param change the new settings, made of the present ones; may be asked more than once
-     */
+    /** Changes all but the log's file from the next line on; {@code change} may be asked more than once. */
     void change(UnaryOperator<LogSettings> change);
 
     /** A log that cannot be changed from here, which shows the standard settings. */

@@ -6,14 +6,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The settings of the log: levels, format and file.
- *
- * @param verbosity 0 for none of the verbose lines, 1 for those of Gatun, 2 and more for its libraries' as well
- * @param info whether informational lines are logged
- * @param warning whether warnings are logged
- * @param error whether errors are logged
- * @param format how a line begins
- * @param file the file to append to; empty for standard error
+ * The settings of the log: which levels, how a line begins, and the file to append to; empty for standard error. {@code
+ * verbosity} is 0 for no verbose lines, 1 for those of Gatun, 2 and more for its libraries' as well.
  */
 public record LogSettings(
         int verbosity, boolean info, boolean warning, boolean error, LogFormat format, Optional<Path> file) {

@@ -43,19 +43,10 @@ public final class HostUsage implements MetricSource {
     /** The time that all processors spent since the machine was started, in ticks of the kernel's clock. */
     private record Ticks(long idle, long total) {}
 
-    /**
-     * How busy the machine is.
-     *
-     * @param cpu the share of all processors' time that was spent on work since the reading before, from 0 to 1
-     */
+    /** How busy the machine is; {@code cpu} is the share of all processors' time since the reading before, 0 to 1. */
     record Use(double cpu, long memoryBytes, long usedBytes) {}
 
-    /**
-     * The machine's use, read at most once in {@code interval}.
-     *
-     * @param proc where the kernel's files are
-     * @param nanoClock the time, as {@link System#nanoTime}
-     */
+    /** The machine's use, read from the kernel's files in {@code proc} at most once in {@code interval}. */
     public HostUsage(Path proc, Duration interval, LongSupplier nanoClock) {
         this.proc = proc;
         this.intervalNanos = interval.toNanos();

@@ -20,9 +20,7 @@ import java.util.List;
 /** The virtual machine's families, named as Prometheus' library does, without costly ones. Stateless. */
 public final class JvmMetrics {
     private static final double MILLIS_PER_SECOND = 1e3;
-
     private static final List<Measure<MemoryUsage>> AREAS = memory("jvm_memory_", "a given JVM memory area.");
-
     private static final List<Measure<MemoryUsage>> POOLS = memory("jvm_memory_pool_", "a given JVM memory pool.");
 
     private static final List<Measure<BufferPoolMXBean>> BUFFER_POOLS = List.of(

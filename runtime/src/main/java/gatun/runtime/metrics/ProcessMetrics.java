@@ -21,11 +21,7 @@ public final class ProcessMetrics implements MetricSource {
 
     private final Path status;
 
-    /**
-     * The process as the kernel tells of it.
-     *
-     * @param proc where the kernel's files are
-     */
+    /** The process as the kernel's files in {@code proc} tell of it. */
     public ProcessMetrics(Path proc) {
         this.status = proc.resolve("self/status");
     }

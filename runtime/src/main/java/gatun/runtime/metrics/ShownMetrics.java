@@ -6,11 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The choice of metrics that are shown.
- *
- * @param latencies the forms in which they show how long requests took
- * @param hostInterval the greatest age of the values of the machine's processors and memory; empty where they are not
- *     shown
+ * The choice of metrics that are shown: the forms of latencies, and the greatest age of the values of the machine's
+ * processors and memory; empty where they are not shown.
  */
 public record ShownMetrics(LatencyMetrics latencies, Optional<Duration> hostInterval) {
     /** Triton's default. */
@@ -18,12 +15,8 @@ public record ShownMetrics(LatencyMetrics latencies, Optional<Duration> hostInte
             new ShownMetrics(LatencyMetrics.STANDARD, Optional.of(Duration.ofSeconds(2)));
 
     /**
-     * The forms in which the metrics show how long requests took.
-     *
-     * @param counters as sums of microseconds
-     * @param summaries as quantiles, over all requests since the model was loaded
-     * @param histograms as counts of durations up to some bounds
-     * @param quantiles the quantiles of the summaries, each from 0 to 1
+     * The forms in which the metrics show how long requests took: sums of microseconds, {@code quantiles} (0 to 1) over
+     * all requests since the model was loaded, and counts of durations up to some bounds.
      */
     public record LatencyMetrics(boolean counters, boolean summaries, boolean histograms, List<Double> quantiles) {
         /** Triton's default: sums only; and the quantiles that it uses for summaries. */

@@ -19,11 +19,7 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
     private long runs;
     private boolean granted;
 
-    /**
-     * An instance that has not run.
-     *
-     * @param priority at least 1
-     */
+    /** An instance that has not run; {@code priority} is at least 1. */
     RateLimitedInstance(RateLimiter limiter, List<Need> needs, int device, int priority) {
         this.limiter = limiter;
         this.needs = List.copyOf(needs);
@@ -46,7 +42,6 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
         limiter.ran(this);
     }
 
-    /** Says that the instance runs no more. */
     @Override
     public void close() {
         limiter.remove(this);

@@ -11,10 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A runner that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the
- * {@link RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
- *
- * @param <T> what it runs
+ * A runner that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the {@link
+ * RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
  */
 public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>, RunPermit {
     /** The processor counts as the first device, as in Triton. */

@@ -19,12 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * resource the most that any instance asks for. One for all models of a server; safe for any thread; never waits itself.
  */
 public final class RateLimiter {
-    /**
-     * A resource that an instance asks for.
-     *
-     * @param global whether all devices share one amount of it; otherwise each has its own
-     * @param count how much of it a run takes
-     */
+    /** A resource that an instance asks for, {@code count} for a run; {@code global}: all devices share one amount. */
     record Need(String name, boolean global, int count) {}
 
     /** Where a resource is: on a device, or for all of them. */
@@ -45,7 +40,7 @@ public final class RateLimiter {
     private final List<RateLimitedInstance> instances = new ArrayList<>();
     private final List<RateLimitedInstance> waiting = new ArrayList<>();
 
-    /** Those that have just run, and say next whether they want to run again; until then nobody overtakes them. */
+    /** Instances that have just run, and say next whether to run again; until then nobody overtakes them. */
     private final Set<RateLimitedInstance> returning = new HashSet<>();
 
     private final Map<Place, Integer> used = new HashMap<>();
@@ -72,12 +67,7 @@ public final class RateLimiter {
         return limits;
     }
 
-    /**
-     * Takes in an instance. It is to be closed when it runs no more.
-     *
-     * @param priority 1 for the highest; 0 is the same
-     * @throws GatunException INVALID_ARGUMENT when it could never run
-     */
+    /** Adds an instance; close it after its last run. Priority 1, or 0, is highest. Throws if it could never run. */
     RateLimitedInstance register(List<Need> needs, int device, int priority) {
         RateLimitedInstance added = new RateLimitedInstance(this, needs, device, Math.max(1, priority));
         lock.lock();

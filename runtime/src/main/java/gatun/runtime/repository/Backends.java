@@ -44,7 +44,7 @@ public final class Backends implements AutoCloseable {
     private final EngineCatalog catalog;
     private final ModelServer server;
 
-    /** An engine and how its start went. */
+    /** An engine and its start. */
     private static final class Entry {
         final Backend backend;
         final Map<String, String> options;
@@ -173,11 +173,7 @@ public final class Backends implements AutoCloseable {
         return entries.isEmpty() ? "none" : String.join(", ", entries.keySet());
     }
 
-    /**
-     * The engine of that name for a model, ready for use: in the server, or in processes where the model wants that.
-     *
-     * @throws GatunException when there is none, or when it did not start, with the reason
-     */
+    /** The started engine for a model, in processes where the model wants that. Throws with the reason without one. */
     Backend started(String name, ModelConfig config) {
         Entry entry = Optional.ofNullable(entries.get(name)).orElseThrow(() -> unknown(name));
         if (isolation.applies(name, config) && !entry.backend.isolatesItself()) {

@@ -13,9 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Reads the directories of the repositories for all who ask. Those who ask while they are read share the next reading,
- * which begins after all of them have asked: clients, however many there are, have the disks read no more than once at
- * a time. Safe for any thread.
+ * Reads the repositories' directories for all who ask. Callers during a reading share the next one, which begins after
+ * they asked: however many clients there are, the disks are read once at a time. Thread-safe.
  */
 final class CoalescedScan {
     private final Supplier<SortedMap<ModelIdentifier, Finding>> directories;
@@ -32,11 +31,7 @@ final class CoalescedScan {
         this.directories = directories;
     }
 
-    /**
-     * What a reading finds that begins now or later. The map is the caller's own.
-     *
-     * @throws GatunException as the reading does
-     */
+    /** The result of a reading that begins now or later, in a map of the caller's own. Throws as the reading does. */
     SortedMap<ModelIdentifier, Finding> read() {
         CompletableFuture<SortedMap<ModelIdentifier, Finding>> before;
         CompletableFuture<SortedMap<ModelIdentifier, Finding>> own;

@@ -14,10 +14,7 @@ import java.util.function.Function;
 final class DependencyOrder {
     private DependencyOrder() {}
 
-    /**
-     * The models in rounds, so that none is in an earlier round than one that asks it: a round can go when those before
-     * it are gone. {@code needs} are the models that each model asks.
-     */
+    /** The models in rounds to close one after another: none is in an earlier round than one that {@code needs} it. */
     static List<List<ModelIdentifier>> closing(Map<ModelIdentifier, Set<ModelIdentifier>> needs) {
         List<List<ModelIdentifier>> rounds = new ArrayList<>();
         Set<ModelIdentifier> left = new TreeSet<>(needs.keySet());

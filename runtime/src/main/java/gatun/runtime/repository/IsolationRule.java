@@ -9,10 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which models run in processes of their own.
- *
- * @param isolation makes the engines for them; empty where there can be none
- * @param backends the engines whose models do, unless their configuration says otherwise
+ * Which models run in processes of their own: those of {@code backends}, unless their configuration says otherwise.
+ * {@code isolation} makes the engines for them; empty where there can be none.
  */
 public record IsolationRule(Optional<Isolation> isolation, Set<String> backends) {
     private static final String PARAMETER = "isolation";
@@ -22,10 +20,7 @@ public record IsolationRule(Optional<Isolation> isolation, Set<String> backends)
         backends = Set.copyOf(backends);
     }
 
-    /**
-     * Whether a model of {@code backend} does. Throws {@link ConfigurationException} when the configuration's parameter
-     * {@code isolation} is neither {@code process} nor {@code none}, or asks for what there cannot be.
-     */
+    /** Whether a model of {@code backend} is isolated. Throws ConfigurationException for a wrong parameter. */
     boolean applies(String backend, ModelConfig config) {
         if (!config.containsParameters(PARAMETER)) {
             return backends.contains(backend);

@@ -23,10 +23,7 @@ final class LabelFiles {
 
     private LabelFiles() {}
 
-    /**
-     * The lines of each output's label file, by output name; outputs without one are left out. A carriage return is
-     * part of its line. Throws {@link GatunException} when a file cannot be read.
-     */
+    /** The lines of label files by output name, carriage returns included. Throws when a file cannot be read. */
     static Map<String, List<String>> read(ModelConfig config, Path modelDirectory) {
         Map<String, List<String>> labels = new HashMap<>();
         for (ModelOutput output : config.getOutputList()) {

@@ -21,10 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The loads under way, each on a thread of its own, so that it can be ended: by its time limit, by an unload of its model,
- * and by the stop of the server. To end a load, its thread is interrupted, at which a load in another process kills that.
- * A load that goes on nevertheless, in an engine that does not return, is abandoned: nobody waits for it any more, and
- * what it has loaded is closed when it does return. Thread-safe.
+ * The loads under way, each on its own thread, ended by the time limit, an unload of the model, or the server's stop.
+ * Its thread is interrupted, at which a load in another process kills that. A load in an engine that does not return is
+ * abandoned: nobody waits for it, and what it has loaded is closed when it returns. Thread-safe.
  */
 final class LoadAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(LoadAttempts.class);
@@ -52,12 +51,9 @@ final class LoadAttempts {
     }
 
     /**
-     * Runs a load, and returns when it is over.
-     *
-     * @param startedNanos when the load of the version began, a reading of {@link System#nanoTime}
-     * @param load is told whether it is still wanted, for a decision to try again; runs on a thread of its own
-     * @param unwanted gives up what a load has made that was ended before; runs on the same thread
-     * @throws LoadEndedException when it was ended, or an abandoned load of the model has not returned
+     * Runs a load and returns when it is over. {@code load}, on a thread of its own, is told whether it is still
+     * wanted; {@code unwanted} gives up there what a load has made that was ended before. {@code startedNanos} is when
+     * the version's load began. Throws {@link LoadEndedException} when ended, or an abandoned one of the model goes on.
      */
     <T> T run(
             ModelIdentifier model,
@@ -177,7 +173,7 @@ final class LoadAttempts {
         private final Thread thread;
         private final Condition changed = lock.newCondition();
 
-        /** Why it is to end; empty as long as it is wanted. */
+        /** The reason to end; empty as long as the load is wanted. */
         private String reason = "";
 
         private boolean over;
@@ -203,7 +199,7 @@ final class LoadAttempts {
             thread.start();
         }
 
-        /** Tells it to end; the first reason counts. Under the lock. */
+        /** Tells the load to end; the first reason counts. Under the lock. */
         void end(String why) {
             if (reason.isEmpty() && !over) {
                 reason = why;

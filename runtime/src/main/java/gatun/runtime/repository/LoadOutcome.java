@@ -17,11 +17,7 @@ final class LoadOutcome {
 
     private LoadOutcome() {}
 
-    /**
-     * Checks that a load has succeeded.
-     *
-     * @throws ModelLoadException when there was no version, or one that could not be loaded
-     */
+    /** Throws {@link ModelLoadException} when there was no version, or one that could not be loaded. */
     static void requireSuccess(ModelSource source, List<ModelLoader.Result> results) {
         String name = source.name();
         List<GatunException> reasons =
@@ -59,11 +55,7 @@ final class LoadOutcome {
                 List.of(reason));
     }
 
-    /**
-     * What to add for a model that is not there.
-     *
-     * @param present the models that are; told to those who may load models, and so may list them
-     */
+    /** Advice for a model that is not there; {@code present} are told to those who may load, and so list, models. */
     static String absence(String name, Collection<ModelIdentifier> present) {
         List<String> names =
                 present.stream().map(ModelIdentifier::name).distinct().toList();

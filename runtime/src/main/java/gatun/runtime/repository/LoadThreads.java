@@ -21,9 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that load models: several models at a time, and of one model one change after the other, in the order in
- * which they were submitted. Platform threads, since engines compute on them; they end when nothing is loaded. Safe for
- * any thread.
+ * Threads that load models: several at a time, but the changes of one model one after another, as submitted. Platform
+ * threads, since engines compute on them; they end when nothing is loaded. Thread-safe.
  */
 final class LoadThreads {
     private static final Logger LOG = LoggerFactory.getLogger(LoadThreads.class);
@@ -53,10 +52,7 @@ final class LoadThreads {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /**
-     * Has a change of a model made when the earlier ones of that model, and those in {@code after}, have ended, however
-     * they did. Throws {@link GatunException} UNAVAILABLE when the server stops.
-     */
+    /** Runs {@code change} after the model's earlier ones and {@code after}, failed or not. Throws when stopping. */
     <T> CompletableFuture<T> submit(ModelIdentifier model, Collection<CompletableFuture<?>> after, Supplier<T> change) {
         lock.lock();
         try {
@@ -87,7 +83,6 @@ final class LoadThreads {
         assert !started.isCancelled() : "nobody has it to cancel it";
     }
 
-    /** Whether the server stops, so that no more changes begin. */
     boolean closed() {
         return closed;
     }

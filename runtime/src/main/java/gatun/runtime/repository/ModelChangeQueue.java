@@ -26,9 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has models loaded and unloaded in an order in which each finds what it needs: a model is loaded after those that it
- * asks, and unloaded after the loads under way that ask it. A change waits only for changes that were submitted before
- * it, so none can wait for itself. Safe for any thread; no method waits for a change.
+ * Orders loads and unloads: a model loads after those that it asks, and unloads after the loads that ask it. A change
+ * waits only for earlier ones, so none can wait for itself. Thread-safe; no method waits for a change.
  */
 final class ModelChangeQueue {
     private static final Logger LOG = LoggerFactory.getLogger(ModelChangeQueue.class);
@@ -50,11 +49,7 @@ final class ModelChangeQueue {
     /** The unloading of each model that may not have ended and no load follows; guarded by {@link #deciding}. */
     private final Map<ModelIdentifier, CompletableFuture<?>> unloads = new HashMap<>();
 
-    /**
-     * A load that was submitted, and the names of the models that it asks.
-     *
-     * @param ended when completed, has the load not wait for those any more
-     */
+    /** A submitted load and the models that it asks; completing {@code ended} has it not wait for those any more. */
     private record Load(
             ModelEntry entry, List<String> asked, CompletableFuture<Void> ended, CompletableFuture<?> change) {}
 
@@ -239,13 +234,9 @@ final class ModelChangeQueue {
     }
 
     /**
-     * Has a model taken out of service once the loads under way that ask it have ended. Its own are ended now.
-     *
-     * @param withUnused whether the models that it asks go too, if nobody else asks them and nobody asked for them by
-     *     name
-     * @param afterwards called when its running requests have ended
-     * @return ends when new requests are refused
-     * @throws GatunException UNAVAILABLE when the server stops
+     * Takes a model out of service after the loads under way that ask it; its own are ended now. {@code withUnused}:
+     * with the models that only it asks, and nobody by name. {@code afterwards} is called when its requests have ended;
+     * the result completes when new ones are refused. Throws UNAVAILABLE when the server stops.
      */
     CompletableFuture<Void> unload(ModelEntry entry, boolean withUnused, Runnable afterwards) {
         deciding.lock();

@@ -53,11 +53,7 @@ final class ModelChecksums {
         this.files = files;
     }
 
-    /**
-     * The checksums of a configuration. No file is read yet.
-     *
-     * @throws ConfigurationException for another agent, another algorithm, or a file outside of the model's folder
-     */
+    /** No file is read. Throws ConfigurationException for another agent or algorithm, or a file outside the folder. */
     static ModelChecksums of(ModelRepositoryAgents agents, Path modelDirectory) {
         List<Expected> files = new ArrayList<>();
         for (int i = 0; i < agents.getAgentsCount(); i++) {
@@ -101,10 +97,8 @@ final class ModelChecksums {
     }
 
     /**
-     * Reads every file that has changed since this was last called, and compares its checksum.
-     *
-     * @throws GatunException INVALID_ARGUMENT for the first file that cannot be read or has another checksum, UNAVAILABLE
-     *     when the thread is interrupted
+     * Compares the checksum of every file changed since the last call. Throws INVALID_ARGUMENT for the first that is
+     * unreadable or differs, UNAVAILABLE when interrupted.
      */
     void verify() {
         verifying.lock();

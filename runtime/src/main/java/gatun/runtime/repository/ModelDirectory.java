@@ -24,14 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version. That of a loose
- * model has none of these: the model's own file or folder is the only version.
- *
- * @param model the model's identity; in a repository, its name is the directory's
- * @param path where it is; of a loose model, the model itself: no configuration of a client's reaches the files beside it
- * @param listed whether a list names the model, and no repository holds it: then the name of a version may begin with
- *     zeros, as {@code 00000123}, and a directory without versions waits for the first
- * @param loose the loose model; empty for others
+ * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version. A {@code
+ * loose} model has none of these: its own file or folder, {@code path}, is the only version, and no client's
+ * configuration reaches the files beside it. {@code listed}, by a list and in no repository: version names may have
+ * leading zeros, as {@code 00000123}, and a directory without versions waits for the first.
  */
 record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional<LooseModel> loose) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);

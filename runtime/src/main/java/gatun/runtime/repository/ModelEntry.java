@@ -146,7 +146,7 @@ final class ModelEntry {
         return versions;
     }
 
-    /** Who is told how far the load of a version is: nobody, where another serves in its place meanwhile. */
+    /** The progress of a version's load; of no load where another version serves in its place meanwhile. */
     LoadWatch loading(long version) {
         String text = Long.toString(version);
         return versions.stream()
@@ -169,7 +169,7 @@ final class ModelEntry {
         return found.get();
     }
 
-    /** That version, if it is ready. */
+    /** The ready version of that number. */
     ServedModel version(long number) {
         List<VersionEntry> all = versions;
         for (int i = 0; i < all.size(); i++) {

@@ -47,10 +47,7 @@ final class ModelLifeCycle {
         round.changes.values().forEach(CompletableFuture::join);
     }
 
-    /**
-     * Loads the models of one name as a client asks for it, and waits for them: several where namespaces are, each from
-     * its own repository. Throws {@link GatunException} with the protocol's text when a version cannot be loaded.
-     */
+    /** Loads a name's models, one per namespace, for a client and waits. Throws with the protocol's text on failure. */
     void load(String name, ModelOverride override) {
         ModelName.check(name);
         if (!override.files().isEmpty() && override.config().isEmpty()) {
@@ -85,11 +82,7 @@ final class ModelLifeCycle {
         }
     }
 
-    /**
-     * As {@link #load(String, ModelOverride)}, for one of the models of its name.
-     *
-     * @param override without files
-     */
+    /** As {@link #load(String, ModelOverride)} for one model of its name; {@code override} is without files. */
     void load(ModelIdentifier model, ModelOverride override) {
         SortedMap<ModelIdentifier, Finding> present = sources.scan();
         Optional<ModelDirectory> directory =
@@ -178,9 +171,8 @@ final class ModelLifeCycle {
     }
 
     /**
-     * Takes a model out of service once the loads under way that ask it have ended; waits until new requests are
-     * refused, and not for those that run. {@code dependents} says whether models go too that ask this one, and those
-     * that were loaded only because this one asks them.
+     * Takes a model out of service after the loads under way that ask it; waits until new requests are refused, not for
+     * running ones. {@code dependents}: with those that ask it, and those loaded only because it asks them.
      */
     void unload(String name, boolean dependents) {
         models.named(name).forEach(entry -> unload(entry, dependents));

@@ -28,11 +28,7 @@ final class ModelList {
         });
     }
 
-    /**
-     * Adds models to the list.
-     *
-     * @throws GatunException ALREADY_EXISTS for a name that is in it; it is not changed then
-     */
+    /** Adds models to the list. Throws ALREADY_EXISTS for a name in it; nothing is changed then. */
     void add(List<ListedModel> models) {
         change(next -> {
             for (ListedModel model : models) {

@@ -72,10 +72,7 @@ final class ModelLoader {
     /** Whether a model need not wait for its first request where {@link #memory} has a limit. */
     private volatile boolean atOnce;
 
-    /**
-     * @param remembering puts the response cache before a model that wants it
-     * @param memory what models may take together, where they are loaded by the requests that need them
-     */
+    /** {@code remembering} puts a response cache before a model; {@code memory} limits models loaded on demand. */
     ModelLoader(
             RepositorySettings settings,
             Backends backends,
@@ -107,10 +104,7 @@ final class ModelLoader {
         }
     }
 
-    /**
-     * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when
-     * there is no version to load, one result without a version says so. A listed model waits for its first version.
-     */
+    /** Never throws: failures are in the results, one per version in order; without versions, one result says so. */
     List<Result> load(ModelSource source, Collection<Long> versions, ModelEntry entry) {
         long startedNanos = System.nanoTime();
         String name = source.name();
@@ -162,9 +156,7 @@ final class ModelLoader {
                 : none;
     }
 
-    /**
-     * Checks what a configuration says before anything is made of it. Returns a line for each field that has no effect.
-     */
+    /** Checks the fields before anything is made of them. Returns a line for each that has no effect. */
     private List<String> checkFields(ModelSource source) {
         ConfigurationLimits.check(source.config(), settings.limits());
         Path version = source.directory().version(source.versions().firstKey());
@@ -206,10 +198,7 @@ final class ModelLoader {
                 : settings.scheduling().batching().of(versionDirectory);
     }
 
-    /**
-     * Brings the instances of versions that serve to the number and kind in {@code source}. Never throws: failures are
-     * in the results, one for each version. Returns empty where that is not all that has changed, and nothing was done.
-     */
+    /** Adjusts instances to {@code source}; failures are in the results, per version. Empty when more has changed. */
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
         long startedNanos = System.nanoTime();
         ModelIdentifier name = source.model();
@@ -414,11 +403,7 @@ final class ModelLoader {
         }
     }
 
-    /**
-     * Has an engine try again what it fails: a file that is still on its way, or a device that is taken for a moment.
-     *
-     * @param wanted whether the load has not been ended
-     */
+    /** Has an engine retry failures while {@code wanted}: a file may be on its way, a device taken for a moment. */
     private <T> T retrying(String model, BooleanSupplier wanted, Supplier<T> attempt) {
         for (int left = settings.models().loading().retries(); ; left--) {
             try {

@@ -7,23 +7,14 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Brings models up to date, with those that they ask.
- *
- * @param refresh does it for one; empty where folders are as they are
- * @param sources tell which others a model asks
- */
+/** Brings models up to date, with those that they ask, by {@code refresh}; empty where folders stay as they are. */
 record ModelRefresh(Optional<RepositoryRefresh> refresh, ModelSources sources) {
     /** All models; those that cannot be brought up to date stay as they are. */
     void all() {
         refresh.ifPresent(RepositoryRefresh::refresh);
     }
 
-    /**
-     * A model, and those that it asks directly or through others.
-     *
-     * @throws GatunException when one cannot be brought up to date
-     */
+    /** Refreshes a model and those it asks, directly or not. Throws when one cannot be brought up to date. */
     void model(String name) {
         refresh.ifPresent(present -> model(name, present, new HashSet<>()));
     }

@@ -17,9 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes what serves under one name without a gap: new versions are loaded beside the old ones, requests are switched
- * to them at once, and then the old ones finish and go. When a new version fails, the old ones stay. For one change of
- * a model at a time.
+ * Changes what serves under a name without a gap: new versions load beside the old ones, requests switch at once, then
+ * the old ones finish and go; they stay when a new one fails. For one change of a model at a time.
  */
 final class ModelReload {
     private static final Logger LOG = LoggerFactory.getLogger(ModelReload.class);
@@ -38,10 +37,8 @@ final class ModelReload {
     }
 
     /**
-     * Changes a model to {@code source}; versions that did not change go on as they are, and a configuration that
-     * overrode the repository's stays until its files change. Takes over the files of {@code source}.
-     *
-     * @return the results of the versions that were loaded; none when nothing had changed
+     * Changes a model to {@code source}, whose files it takes over. Unchanged versions go on; an overriding
+     * configuration stays until its files change. Returns the results of loaded versions; none when unchanged.
      */
     List<ModelLoader.Result> load(ModelEntry entry, ModelSource source) {
         Optional<ModelSource> previous = entry.loaded();
@@ -132,7 +129,7 @@ final class ModelReload {
         listeners.changed();
     }
 
-    /** Lets the versions that serve go on, each with what became of its instances. */
+    /** Keeps the serving versions, each with the result for its instances. */
     private void keep(ModelEntry entry, ModelSource source, List<ModelLoader.Result> results) {
         entry.update(before -> {
             Map<String, VersionEntry> rows = rows(before);
@@ -192,7 +189,7 @@ final class ModelReload {
         listeners.changed();
     }
 
-    /** Lets the new versions serve, and ends those that they replace and those that are not wanted any more. */
+    /** Puts the new versions into service, and ends those that they replace and those not wanted any more. */
     private void commit(
             ModelEntry entry,
             ModelSource source,
@@ -250,11 +247,7 @@ final class ModelReload {
         return loader.attempts().end(entry.model());
     }
 
-    /**
-     * Takes a model out of service.
-     *
-     * @param afterwards called when its last version has ended
-     */
+    /** Takes a model out of service; {@code afterwards} is called when its last version has ended. */
     void unload(ModelEntry entry, Runnable afterwards) {
         List<VersionEntry> ending = new ArrayList<>();
         Optional<ModelSource> previous = entry.loaded();

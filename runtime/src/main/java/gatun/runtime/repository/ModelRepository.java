@@ -59,11 +59,8 @@ public final class ModelRepository {
     private @Nullable RepositoryPoll poll;
 
     /**
-     * A repository without any model loaded.
-     *
-     * @param remembering puts the response cache before a model that wants it
-     * @param listeners hear of every change
-     * @param files for those of load requests; owned by this from now on
+     * A repository without any model loaded. {@code remembering} puts the response cache before a model that wants it;
+     * {@code listeners} hear of every change; {@code files}, owned from now on, are for those of load requests.
      */
     public ModelRepository(
             RepositorySettings settings,
@@ -106,22 +103,18 @@ public final class ModelRepository {
         refresh = new ModelRefresh(Optional.of(by), sources);
     }
 
-    /**
-     * Loads every model that is there and waits until each is ready or has a reason why not.
-     *
-     * @throws GatunException when a directory of the repository cannot be read, and need be
-     */
+    /** Loads every model and waits until each is ready or failed. Throws if a required directory is unreadable. */
     public void loadAll() {
         start(found -> found);
     }
 
-    /** From its end on, a model that is loaded is loaded at once, also where others wait for their first request. */
+    /** After its end, a model that is loaded is loaded at once, also where others wait for their first request. */
     private void start(UnaryOperator<SortedMap<ModelIdentifier, RepositoryScan.Finding>> choosing) {
         scanAtStart().map(choosing).ifPresent(lifeCycle::start);
         loader.loadAtOnce();
     }
 
-    /** What the repositories hold; empty when they cannot be read and the server is to live all the same. */
+    /** The models of the repositories; empty when they cannot be read and the server is to live all the same. */
     private Optional<SortedMap<ModelIdentifier, RepositoryScan.Finding>> scanAtStart() {
         try {
             return Optional.of(sources.scan());
@@ -287,10 +280,8 @@ public final class ModelRepository {
     }
 
     /**
-     * The version that is to answer.
-     *
-     * @param version as the client wrote it; empty for the highest that is ready
-     * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
+     * The version that is to answer, as the client wrote it; empty for the highest that is ready. Throws NOT_FOUND,
+     * UNAVAILABLE or INVALID_ARGUMENT with the protocol's text.
      */
     public ServedModel model(String name, String version) {
         long number = version.isEmpty() ? -1 : VersionText.parse(version);
@@ -350,9 +341,8 @@ public final class ModelRepository {
     }
 
     /**
-     * Unloads every model: new requests are refused at once, those that were accepted may take until the grace is over.
-     *
-     * @return whether all ended; otherwise engines are still at work
+     * Unloads every model: new requests are refused at once, accepted ones end within the grace. Returns whether
+     * all ended; otherwise engines are still at work.
      */
     public boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();

@@ -11,15 +11,8 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 
 /**
- * The files and configuration that a model is loaded from, as they were when the repository was read.
- *
- * @param directory where its files are
- * @param config its configuration as it was written: neither completed nor filled with defaults
- * @param present the versions that are there
- * @param stamps when its files were changed
- * @param overridden whether a load request overrode anything
- * @param files the files that a load request brought, owned here; empty for others
- * @param checksums what the configuration says of its files' content
+ * The files and configuration that a model is loaded from, as read from the repository: {@code config} as written,
+ * neither completed nor with defaults; {@code overridden} by a load request, whose {@code files} this owns.
  */
 record ModelSource(
         ModelDirectory directory,
@@ -29,11 +22,7 @@ record ModelSource(
         boolean overridden,
         Optional<OverrideFiles> files,
         ModelChecksums checksums) {
-    /**
-     * When the files of a model were changed.
-     *
-     * @param base the stamp of everything else
-     */
+    /** When the files of a model were changed; {@code base} is the stamp of everything else. */
     record Stamps(
             SortedMap<Long, ModificationStamp> versions, ModificationStamp configuration, ModificationStamp base) {}
 

@@ -21,13 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Finds and reads the sources that models are loaded from. Safe for any thread.
- *
- * @param settings the directories, and how configurations are read there
- * @param list the models that are served because a list names them
- * @param uploads where the files of load requests are
- * @param gate decides what load requests may say and bring
- * @param directories reads the directories of the repositories
+ * Finds and reads sources of models; {@code gate} admits load requests, {@code uploads} has their files. Any thread.
  */
 record ModelSources(
         RepositorySettings settings,
@@ -81,12 +75,9 @@ record ModelSources(
     }
 
     /**
-     * The source of a model as a load request changes it.
-     *
-     * @param directory the model's directory in the repositories, if it is there; its files are not looked at when the
-     *     request brings others
-     * @throws gatun.runtime.ModelOverride.OverrideRefusedException when the override says what only the operator may
-     * @throws GatunException with the reason why nothing can be loaded from there
+     * The source as a load request changes it. {@code directory}, the model's in the repositories, is not looked at
+     * when the request brings files. Throws OverrideRefusedException for what only the operator may say, and other
+     * GatunExceptions with the reason when nothing can be loaded.
      */
     ModelSource read(String name, Optional<ModelDirectory> directory, ModelOverride override) {
         if (override.files().isEmpty()) {
@@ -139,17 +130,11 @@ record ModelSources(
                 checksums);
     }
 
-    /**
-     * The gate that every load request passes, whatever protocol it came by: it decides which of the request's configuration
-     * is taken, and whether the engine may take files of requests. Safe for any thread.
-     */
+    /** Decides for every protocol which configuration and files of load requests are taken. Thread-safe. */
     record RequestGate(RepositorySettings settings, Backends backends) {
         /**
-         * The configuration that a model is loaded with.
-         *
-         * @param operators the directory of that name in the repositories or the list; empty for a model that is not there
-         * @throws OverrideRefusedException with the first thing that is not the request's to decide
-         * @throws gatun.memory.tensor.GatunException when the operator's configuration cannot be read
+         * The configuration to load. {@code operators}: the name's directory in repositories or list, empty for none.
+         * Throws OverrideRefusedException for what the request may not decide, and when the operator's is unreadable.
          */
         ModelConfig admit(ModelConfig requested, Optional<ModelDirectory> operators, ModelDirectory files) {
             boolean bringsFiles = !operators.equals(Optional.of(files));

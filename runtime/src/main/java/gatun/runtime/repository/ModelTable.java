@@ -51,11 +51,7 @@ final class ModelTable {
         return named == null ? List.of() : named;
     }
 
-    /**
-     * The entry that a client means by a name. Makes no object for a request.
-     *
-     * @throws GatunException when there is none, or more than one
-     */
+    /** The entry that a client means by a name. Throws when there is none, or several. Allocates nothing. */
     ModelEntry resolve(String name) {
         List<ModelEntry> named = named(name);
         if (!namespacing) {
@@ -90,10 +86,7 @@ final class ModelTable {
                 + " ask an ensemble of the same repository, or serve the model under another name");
     }
 
-    /**
-     * The entry that an ensemble means by the name of a step: that of its own namespace, otherwise the only one. Null
-     * when there is none, or several. Makes no object for a request.
-     */
+    /** The entry an ensemble means: of its namespace, or the only one; null for none or several. Allocates nothing. */
     @Nullable
     ModelEntry member(String namespace, String name) {
         List<ModelEntry> named = named(name);

@@ -16,12 +16,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mark that changes with files: the newest modification time of anything below a directory. How many there are
- * and how large is counted too, so that a file which is replaced by an older one, or removed, is a change as well.
- *
- * @param newestNanos the newest modification time, in nanoseconds since the epoch; 0 when there is nothing
- * @param entryCount how many files and directories there are
- * @param byteSize the bytes of all files together
+ * A mark that changes with files: the newest modification time below a directory, in nanoseconds since the epoch or 0
+ * for nothing, with their count and total size: replacing a file by an older one, or removing it, is a change.
  */
 record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
     /** Deep enough for any model, and an end for links that lead in circles. */
@@ -29,11 +25,7 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
 
     static final ModificationStamp NOTHING = new ModificationStamp(0, 0, 0);
 
-    /**
-     * The stamp of a file, or of what is below a directory.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read
-     */
+    /** The stamp of a file, or of what is below a directory. Throws INVALID_ARGUMENT when it cannot be read. */
     static ModificationStamp of(Path path) {
         if (Files.isDirectory(path)) {
             return below(path, child -> false);
@@ -47,10 +39,8 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
     }
 
     /**
-     * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read
-     * counts as absent, since files may be on their way in or out.
-     *
-     * @throws GatunException INVALID_ARGUMENT when {@code root} cannot be read
+     * The stamp below {@code root}, links followed. Unreadable files count as absent, since they may be on their way in
+     * or out; throws INVALID_ARGUMENT when {@code root} is unreadable.
      */
     static ModificationStamp below(Path root, Predicate<Path> skipped) {
         Walk walk = new Walk(root, skipped);

@@ -26,13 +26,7 @@ final class OverrideFiles {
         this.directory = directory;
     }
 
-    /**
-     * Writes the files.
-     *
-     * @param files contents by path in the model's directory
-     * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files
-     *     cannot be written
-     */
+    /** Writes contents by path. Throws INVALID_ARGUMENT for one that leads out of the folder, INTERNAL on failure. */
     static OverrideFiles write(TemporaryFolder uploads, String model, Map<String, MemorySegment> files) {
         Path root;
         try {

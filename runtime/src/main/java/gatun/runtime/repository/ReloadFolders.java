@@ -16,9 +16,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The folders that clients may list as models: those that the operator lists, those beside them where nobody else puts
- * folders, and those in the folders that the operator opens. Symbolic links are followed once, here, and what they led to
- * is served. Safe for any thread.
+ * The folders that clients may list as models: those the operator lists, their siblings where nobody else puts folders,
+ * and those in folders the operator opens. Links are followed once, here, and their targets served. Thread-safe.
  */
 final class ReloadFolders {
     private static final int WRITABLE_FOR_GROUP = 0020;
@@ -40,9 +39,8 @@ final class ReloadFolders {
     }
 
     /**
-     * The model with the folder that its path leads to; it need not be there yet.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a client may not list it; a path that may not be named is not looked at
+     * The model with the folder its path leads to, maybe not there yet. Throws INVALID_ARGUMENT when a client may not
+     * list it; a path that may not be named is not looked at.
      */
     ListedModel admit(ListedModel model) {
         Path asked = plain(model.directory());
@@ -90,9 +88,8 @@ final class ReloadFolders {
     }
 
     /**
-     * The folder that a path leads to. What is missing at its end may come later, where the links before it lead.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a link that leads nowhere, since somebody else may give it an end
+     * Follows links; what is missing at the end may come later. Throws INVALID_ARGUMENT for a link that leads nowhere,
+     * since somebody else may give it an end.
      */
     private static Path followed(ListedModel model, Path asked) {
         Path present = asked;

@@ -61,11 +61,7 @@ public final class RepositoryAdvice {
         return remarks;
     }
 
-    /**
-     * What to do with the folder of one model that is named as a repository.
-     *
-     * @param above the folder that it lies in; empty where it lies in none
-     */
+    /** What to do with the folder of one model, named as a repository; it lies in {@code above}, if in any. */
     public static String ofOneModel(String folder, Optional<String> above) {
         return folder + " is the folder of one model, and not one that holds models; "
                 + above.map(parent -> "name the folder above it: " + parent)

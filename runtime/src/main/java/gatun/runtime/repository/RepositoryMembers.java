@@ -6,12 +6,7 @@ import gatun.runtime.execution.ServedModel;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Finds the members of an ensemble among the models of the repository.
- *
- * @param models the models by name
- * @param namespace of the ensemble, in which it looks first
- */
+/** Finds the members of an ensemble among {@code models}, first in the ensemble's {@code namespace}. */
 record RepositoryMembers(ModelTable models, String namespace) implements MemberModels {
     @Override
     public ServedModel member(String name, long version) {

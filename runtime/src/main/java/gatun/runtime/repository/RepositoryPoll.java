@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Looks for changes in the repositories again and again, on a thread of its own. */
+/** Looks for changes in the repositories from time to time, on its own thread. */
 final class RepositoryPoll {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Duration interval;
@@ -17,12 +17,7 @@ final class RepositoryPoll {
         this.look = look;
     }
 
-    /**
-     * Begins.
-     *
-     * @param interval between the end of one look and the next
-     * @param look looks once; what it throws is logged, and does not end this
-     */
+    /** Calls {@code look} again {@code interval} after it ended; what it throws is logged, and does not end this. */
     static RepositoryPoll start(Duration interval, Runnable look) {
         RepositoryPoll poll = new RepositoryPoll(interval, look);
         Thread thread = SupervisedThread.unstarted("repository-poll", poll::run);

@@ -26,11 +26,7 @@ final class RepositoryScan {
         record Conflict(String reason) implements Finding {}
     }
 
-    /**
-     * Every model in the directories of {@code settings}, but for those of lists.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
-     */
+    /** Every model in the directories, lists' excepted. Throws INVALID_ARGUMENT when a repository cannot be read. */
     static SortedMap<ModelIdentifier, Finding> scan(RepositorySettings settings) {
         SortedMap<ModelIdentifier, Finding> found = new TreeMap<>();
         for (Path repository : settings.sources().repositories()) {

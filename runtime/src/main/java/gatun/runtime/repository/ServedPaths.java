@@ -93,7 +93,7 @@ public final class ServedPaths {
         }
     }
 
-    /** Whether a folder in a folder makes that one a repository: it is a model, or one that lies wrong. */
+    /** Whether a folder in a folder makes the outer one a repository: it is a model, or one in the wrong place. */
     private static boolean couldBeModel(EngineCatalog engines, Path folder) {
         return Files.isDirectory(folder)
                 && ModelIdentifier.mayBeModel(folder.getFileName().toString())

@@ -23,20 +23,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The folder of this server, among the system's temporary ones, for files that load requests bring, and those of
- * backends. The server
- * holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock nobody holds is one of a
- * server that died, and the next removes it. Safe for any thread.
+ * backends. The server holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock
+ * nobody holds is one of a server that died, and the next removes it. Safe for any thread.
  */
 public final class TemporaryFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TemporaryFolder.class);
     private static final String PREFIX = "gatun-server-";
 
-    /** Of folders that are not locked yet, which nobody removes. */
+    /** Begins the names of folders that are not locked yet, which nobody removes. */
     private static final String NEW_PREFIX = "gatun-new-server-";
 
     private static final String LOCK = "lock";
 
-    /** Those of this process: to open and close a file gives up all locks that the process has on it. */
+    /** The folders of this process: to open and close a file gives up all locks that the process has on it. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path parent;
@@ -113,9 +112,7 @@ public final class TemporaryFolder implements AutoCloseable {
         }
     }
 
-    /**
-     * Removes a folder and what it holds; files that are mapped stay readable for who mapped them. May be called again.
-     */
+    /** Removes a folder and what it holds; mapped files stay readable where they are mapped. Idempotent. */
     static void delete(Path folder) {
         if (!Files.exists(folder)) {
             return;

@@ -10,13 +10,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A version in the index, at one moment of its life. Immutable: a change replaces it.
- *
- * @param status its line in the index; its reason, for one that is ready, tells why the newest files are not what it
- *     serves
- * @param required whether the server is ready only with this version
- * @param model the version itself; empty unless it is ready or was until now
- * @param loading tells how far its load is; empty unless it is being loaded
+ * A version in the index at one moment. Immutable. {@code required}: the server is ready only with it. {@code model} is
+ * there while ready or until now, {@code loading} while it is being loaded. The reason in the {@code status} of a ready
+ * one tells why it does not serve the newest files.
  */
 record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model, Optional<LoadWatch> loading) {
     private VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model) {
@@ -69,7 +65,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return status.reason();
     }
 
-    /** This version now: its load's progress, and not ready if a model that it asks is not. */
+    /** The version as it is now: with its load's progress, and not ready if a model that it asks is not. */
     VersionEntry now() {
         if (loading.isPresent()) {
             return new VersionEntry(status.at(loading.get().progress()), required, model, loading);
@@ -117,7 +113,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return new VersionEntry(status.as(ModelState.UNLOADING, ""), false, model);
     }
 
-    /** A version that is gone because somebody wanted that. */
+    /** A version that was unloaded on request. */
     VersionEntry gone() {
         return new VersionEntry(status.as(ModelState.UNAVAILABLE, ModelStatus.UNLOADED), false, Optional.empty());
     }

@@ -7,11 +7,7 @@ import gatun.memory.tensor.GatunException;
 public final class VersionText {
     private VersionText() {}
 
-    /**
-     * The number that {@code text} begins with; what follows it is ignored.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it begins with none, with one beyond 64 bits, or with a negative one
-     */
+    /** The number that {@code text} begins with. Throws INVALID_ARGUMENT for none, beyond 64 bits or negative. */
     public static long parse(String text) {
         int start = 0;
         while (start < text.length() && Character.isWhitespace(text.charAt(start))) {

@@ -72,11 +72,7 @@ public final class ModelMemory {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /**
-     * Refuses a model that would not fit if it were alone.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED
-     */
+    /** Throws RESOURCE_EXHAUSTED for a model that would not fit if it were alone. */
     public void requireFit(long modelByteSize) {
         if (modelByteSize > byteSize) {
             throw new GatunException(
@@ -101,11 +97,7 @@ public final class ModelMemory {
         return CompletableFuture.runAsync(loading, threads);
     }
 
-    /**
-     * Takes memory for a model that is to be loaded, and has others closed for it where need be.
-     *
-     * @throws GatunException UNAVAILABLE when the others stay in use for too long
-     */
+    /** Takes memory for a model to load, closing others if need be. Throws UNAVAILABLE when those stay in use. */
     void take(OnDemandModelState model) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
@@ -202,7 +194,7 @@ public final class ModelMemory {
         }
     }
 
-    /** A model that is loaded has no user any more. */
+    /** Notes that a loaded model has no user any more. */
     void released() {
         if (waiting.get() == 0) {
             return;
@@ -215,7 +207,7 @@ public final class ModelMemory {
         }
     }
 
-    /** A model that a request needed could not be loaded. */
+    /** Notes that a model that a request needed could not be loaded. */
     void failed() {
         onFailure.run();
     }

@@ -69,11 +69,7 @@ public final class OnDemandModel implements ServedModel {
                 config.hasSequenceBatching());
     }
 
-    /**
-     * Has it loaded now, if it is not.
-     *
-     * @throws GatunException with the reason why it cannot be
-     */
+    /** Has it loaded now, if it is not. Throws GatunException with the reason why it cannot be. */
     public void load() {
         residence.enter();
         residence.leave();

@@ -21,9 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a model version is in memory, and how many requests are with it. The first request that finds it absent has it
- * loaded, and others wait for the same load; it becomes absent again when {@link ModelMemory} needs room and no request
- * is with it. Safe for any thread.
+ * Whether a model version is in memory, and how many requests use it. The first to find it absent loads it, others
+ * wait; it becomes absent when {@link ModelMemory} needs room and no request uses it. Thread-safe.
  */
 final class OnDemandModelState {
     private static final Logger LOG = LoggerFactory.getLogger(OnDemandModelState.class);

@@ -55,10 +55,9 @@ public final class InstalledBackends implements AutoCloseable {
     }
 
     /**
-     * One of each class, the server's own first: those beside it, and those that the calling thread's loader knows. In an
-     * application the thread that starts a server may know other classes than the server itself: a pool's thread in a jar
-     * of jars sees neither. What is no engine to this server is left out with a warning: a container may show a web
-     * application the engines of another copy of Gatun.
+     * One of each class, the server's own first: those beside it, then those of the calling thread's loader. An
+     * application's threads may know other classes than the server; in a jar of jars, a pool's thread sees neither.
+     * Foreign engines are left out with a warning: a container may show those of another copy of Gatun.
      */
     private static List<Backend> findServices() {
         ClassLoader own = InstalledBackends.class.getClassLoader();

@@ -53,11 +53,7 @@ public final class ConfigurationCompletion {
         return config.getInputCount() == 0 || config.getOutputCount() == 0;
     }
 
-    /**
-     * The completed configuration.
-     *
-     * @throws ConfigurationException when the configuration asks for batches and the model cannot
-     */
+    /** The completed configuration. Throws ConfigurationException when it asks for batches and the model cannot. */
     public ModelConfig complete() {
         boolean canBatch =
                 Stream.concat(inputs.stream(), outputs.stream()).allMatch(ConfigurationCompletion::firstIsVariable);
@@ -121,9 +117,7 @@ public final class ConfigurationCompletion {
         return output.build();
     }
 
-    /**
-     * A tensor of any rank is one of rank one to clients that know the configuration only, since that can say no more.
-     */
+    /** A tensor of any rank has rank one in the configuration, which can say no more to its clients. */
     private static List<Long> dims(EntryTensor tensor, boolean batched) {
         if (tensor.anyShape()) {
             return List.of(Shape.VARIABLE);

@@ -16,22 +16,14 @@ public final class ConfiguredTensors {
     private final String kind;
     private final List<EntryTensor> tensors;
 
-    /**
-     * Tensors of a model file.
-     *
-     * @param kind "input" or "output", for messages
-     */
+    /** Tensors of a model file; {@code kind} is "input" or "output", for messages. */
     public ConfiguredTensors(String modelName, String kind, List<EntryTensor> tensors) {
         this.modelName = modelName;
         this.kind = kind;
         this.tensors = List.copyOf(tensors);
     }
 
-    /**
-     * The model's tensor of this name, which must be of this datatype.
-     *
-     * @throws ConfigurationException when there is none, or it is of another datatype
-     */
+    /** The tensor of this name. Throws ConfigurationException when there is none, or it is of another datatype. */
     public EntryTensor find(String name, Datatype datatype) {
         EntryTensor tensor = tensors.stream()
                 .filter(candidate -> candidate.spec().name().equals(name))

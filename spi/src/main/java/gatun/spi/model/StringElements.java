@@ -20,9 +20,7 @@ public final class StringElements {
 
     /**
      * Reads every element. Each length is read once and checked against the memory, which may be a client's and change
-     * at any time.
-     *
-     * @throws GatunException INVALID_ARGUMENT when an element reaches beyond the tensor
+     * at any time. Throws INVALID_ARGUMENT when an element reaches beyond the tensor.
      */
     public static void read(Tensor tensor, Reader reader) {
         MemorySegment bytes = tensor.bytes();

@@ -15,11 +15,7 @@ public final class TimeParameter {
 
     private TimeParameter() {}
 
-    /**
-     * The time in parameter {@code name} of the configuration; no time when there is none.
-     *
-     * @throws ConfigurationException when that is no number, or out of bounds
-     */
+    /** The time in parameter {@code name}, zero without it. Throws ConfigurationException for a wrong value. */
     public static Duration of(ModelConfig config, String name, TimeUnit unit) {
         if (!config.containsParameters(name)) {
             return Duration.ZERO;
@@ -34,11 +30,7 @@ public final class TimeParameter {
         }
     }
 
-    /**
-     * A time that parameter {@code name} gives.
-     *
-     * @throws ConfigurationException when that is less than nothing, or more than an hour
-     */
+    /** A time from parameter {@code name}. Throws ConfigurationException when it is negative, or more than an hour. */
     public static Duration of(String name, long count, TimeUnit unit) {
         long most = unit.convert(LONGEST);
         if (count < 0 || count > most) {

@@ -48,19 +48,10 @@ final class HostedModels {
         this.root = root.toAbsolutePath().normalize();
     }
 
-    /**
-     * A model of SageMaker's.
-     *
-     * @param archive the folder that it came from
-     * @param open whether it may be asked, and is neither being loaded nor unloaded
-     */
+    /** A model of SageMaker's; {@code open}: it may be asked, and is neither being loaded nor unloaded. */
     record Hosted(String name, ModelArchive archive, boolean open) {}
 
-    /**
-     * Loads the model in the folder {@code url}, and waits until it is ready.
-     *
-     * @throws GatunException ALREADY_EXISTS for a name that is in use; nothing has changed after any failure
-     */
+    /** Loads a model and waits until it is ready. Throws ALREADY_EXISTS for a name in use; failures change nothing. */
     void load(String hash, String name, String url) {
         ModelArchive archive = ModelArchive.read(root, url, name);
         if (byHash.putIfAbsent(hash, new Hosted(name, archive, false)) != null) {
@@ -149,11 +140,7 @@ final class HostedModels {
                 .anyMatch(model -> model.state() != ModelState.UNAVAILABLE && model.state() != ModelState.UNKNOWN);
     }
 
-    /**
-     * The models in one folder that SageMaker has unpacked: one model, or an ensemble and its members. Immutable.
-     *
-     * @param models the models, first the one that requests ask
-     */
+    /** A folder unpacked by SageMaker: one model, or an ensemble and its members; requests ask the first. Immutable. */
     record ModelArchive(String url, List<ListedModel> models) {
         private static final String CONFIGURATION = "config.pbtxt";
         private static final Pattern ENSEMBLE = Pattern.compile("platform:\\s*\"ensemble\"");
@@ -168,10 +155,8 @@ final class HostedModels {
         private static final int CONFIGURATION_BYTE_SIZE = 64 * 1024;
 
         /**
-         * Finds the models in the folder {@code url}.
-         *
-         * @param root the folder that all of them must lie in, also behind symbolic links
-         * @throws GatunException INVALID_ARGUMENT when the folder may not be read, or has no such models
+         * Finds the models in folder {@code url}. Throws INVALID_ARGUMENT when it has none, may not be read, or leads
+         * out of {@code root}, also by symbolic links.
          */
         static ModelArchive read(Path root, String url, String name) {
             try {

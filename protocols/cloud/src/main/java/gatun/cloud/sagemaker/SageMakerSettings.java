@@ -8,7 +8,6 @@ import java.nio.file.Path;
  *
  * @param ping what {@code /ping} tells
  * @param defaultModel the model of {@code /invocations}; empty where nothing names it
- * @param invocation how {@code /invocations} is answered
  * @param models the folder that all models of requests to {@code /models} lie in
  */
 public record SageMakerSettings(Ping ping, String defaultModel, Invocation invocation, Path models) {

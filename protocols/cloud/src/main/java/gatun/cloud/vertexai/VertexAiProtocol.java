@@ -37,14 +37,10 @@ public final class VertexAiProtocol implements Protocol {
     private final InferenceServer server;
     private final VertexAiSettings settings;
 
-    /** Where predictions go; set before requests come. */
+    /** The path of predictions; set before requests come. */
     private volatile String inference = "";
 
-    /**
-     * The endpoint in front of {@code server}, whose models may still be loading.
-     *
-     * @param metrics answers requests for the metrics
-     */
+    /** The endpoint of {@code server}, whose models may still be loading; {@code metrics} answers for the metrics. */
     public VertexAiProtocol(
             InferenceServer server, ProtocolSettings common, VertexAiSettings settings, Routes metrics) {
         this.server = server;
@@ -72,11 +68,7 @@ public final class VertexAiProtocol implements Protocol {
                 new BareConventions());
     }
 
-    /**
-     * Chooses the model of predictions among those that are ready.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there is no default model
-     */
+    /** Chooses the model of predictions among the ready ones. Throws INVALID_ARGUMENT without a default model. */
     @Override
     public void beforeOwnPorts() {
         inference = "/v2/models/" + settings.chooseModel(server) + "/infer";

@@ -8,18 +8,11 @@ import gatun.runtime.server.RepositoryControl;
 import java.util.List;
 
 /**
- * The settings of the endpoint.
- *
- * @param predictRoute the path of predictions, as Vertex AI sets it
- * @param healthRoute the path of health checks
- * @param defaultModel the model of requests that name none; empty for the only one
+ * The settings of the endpoint: the path of predictions, as Vertex AI sets it, that of health checks, and the model of
+ * requests that name none, empty for the only one.
  */
 public record VertexAiSettings(String predictRoute, String healthRoute, String defaultModel) {
-    /**
-     * Checks the paths.
-     *
-     * @throws GatunException INVALID_ARGUMENT naming the variable that is missing, or the path that cannot be one
-     */
+    /** Throws INVALID_ARGUMENT naming the variable that is missing, or the path that cannot be one. */
     public VertexAiSettings {
         if (predictRoute.isEmpty()) {
             throw GatunException.invalidArgument("API_PREDICT_ROUTE is not defined for Vertex AI endpoint; set the"
@@ -44,11 +37,7 @@ public record VertexAiSettings(String predictRoute, String healthRoute, String d
         }
     }
 
-    /**
-     * The model of requests that name none.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is not ready, or none is named and not exactly one is ready
-     */
+    /** The model of requests that name none: the default, or the only ready one. Throws INVALID_ARGUMENT otherwise. */
     String chooseModel(RepositoryControl server) {
         List<String> ready = server.index().stream()
                 .filter(model -> model.state() == ModelState.READY)

@@ -2,11 +2,7 @@
 package gatun.console.history;
 
 /**
- * A request that was not answered.
- *
- * @param atMillis when it ended, in milliseconds since 1970
- * @param reason as the metrics tell failures apart
- * @param code the kind of the failure
- * @param text the message that the client got, or its beginning
+ * A request that was not answered: its end in milliseconds since 1970, the reason as in the metrics, the kind of
+ * failure, and the client's message, or its beginning.
  */
 public record FailedRequest(long atMillis, String reason, String code, String text) {}

@@ -30,7 +30,7 @@ public final class History {
         return unknown;
     }
 
-    /** Notes that nothing happened from that point on, as far as nothing else is {@linkplain #add said}. */
+    /** Notes that nothing happened from that point on, unless something is {@linkplain #add added}. */
     void idleFrom(int point) {
         Arrays.fill(values(Series.REQUESTS_PER_SECOND), point, points, 0);
         Arrays.fill(values(Series.FAILURES_PER_SECOND), point, points, 0);

@@ -43,7 +43,6 @@ final class HistoryBudget {
         taken--;
     }
 
-    /** {@code holder} is gone. */
     void remove(VersionHistory holder) {
         holders.remove(holder);
         holder.forget();

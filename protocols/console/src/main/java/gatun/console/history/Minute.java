@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** The seconds of one minute of a version that did something in it; a number that there was not is not a number. */
+/** One minute of seconds of a version that did something in it; NaN where there was no number. */
 final class Minute {
     static final int SECONDS = 60;
 
@@ -15,11 +15,7 @@ final class Minute {
     private final Map<Series, float[]> values = new EnumMap<>(Series.class);
     private final Map<String, float[][]> byTransport = new TreeMap<>();
 
-    /**
-     * A minute without numbers.
-     *
-     * @param number its seconds are from 60 times this on
-     */
+    /** A minute without numbers; its seconds begin at 60 times {@code number}. */
     Minute(long number) {
         this.number = number;
         for (Series series : Series.values()) {

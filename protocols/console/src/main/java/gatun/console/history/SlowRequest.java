@@ -8,14 +8,10 @@ package gatun.console.history;
  * @param number of the record, which no other has
  * @param requestId the client's name for the request, or its beginning; empty for none
  * @param atMillis when it began, in milliseconds since 1970
- * @param protocol how it was asked
- * @param transport how it came
  * @param batchSize the items of the largest run that answered it, those of other requests included
  * @param bytesIn bytes of its body or messages; negative where nobody knows
- * @param bytesOut bytes of the response's
  * @param totalNanos from its head to the end of the response
- * @param stages how long its stages took
- * @param traceId its trace; empty for none
+ * @param traceId empty for none
  */
 public record SlowRequest(
         long number,

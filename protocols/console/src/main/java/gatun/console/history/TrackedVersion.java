@@ -29,7 +29,7 @@ final class TrackedVersion {
     private final VersionKey key;
     private final VersionHistory history;
 
-    /** What it counts with; another when it was loaded anew. Null before the first look. */
+    /** The version's counters; others after it was loaded anew. Null before the first look. */
     private @Nullable VersionCounters counters;
 
     private long activity;
@@ -43,7 +43,7 @@ final class TrackedVersion {
     /** What was counted in the last seconds; null as long as nothing ever was. */
     private @Nullable LastSeconds last;
 
-    /** The second that the next four are of: what was in others is over. */
+    /** The second that the next four fields are of; older values are over. */
     private long takenAt;
 
     private double requestRate;
@@ -55,7 +55,7 @@ final class TrackedVersion {
     /** When the version went, in seconds; meaningless while it is there. */
     private long goneAt;
 
-    /** Counts by second. One that nothing was taken in in keeps the number of an earlier one. */
+    /** Counts by second. A second in which nothing was added keeps the number of an earlier one. */
     private static final class LastSeconds {
         private final long[] second = new long[REFUSAL_WINDOW];
         private final long[] inferences = new long[REFUSAL_WINDOW];
@@ -104,7 +104,7 @@ final class TrackedVersion {
         return key;
     }
 
-    /** Looks at {@code anew} from now on, of which all is new. */
+    /** Looks at {@code anew} from now on, all of whose counts are new. */
     void countWith(VersionCounters anew) {
         counters = anew;
         activity = 0;
@@ -153,7 +153,7 @@ final class TrackedVersion {
         return goneAt;
     }
 
-    /** Notes that it is gone since {@code second}, and lets go of what it counted with. */
+    /** Notes that the version is gone since {@code second}, and drops its counters. */
     void leave(long second) {
         goneAt = second;
         counters = null;
@@ -165,12 +165,7 @@ final class TrackedVersion {
         return known == null ? now.successCount() > 0 : known.successCount() != now.successCount();
     }
 
-    /**
-     * Takes in what was counted up to the end of {@code second}.
-     *
-     * @param seconds how long ago the last look was
-     * @param latencies null where nothing was answered, or nobody measures it
-     */
+    /** Adds the counts to the end of {@code second}, {@code seconds} after the last; null where nothing is measured. */
     void take(long second, double seconds, ModelStatistics now, @Nullable ModelLatencies latencies) {
         ModelStatistics known = before == null || restarted(before, now) ? null : before;
         before = now;
@@ -276,7 +271,7 @@ final class TrackedVersion {
         }
     }
 
-    /** What it did up to the end of {@code second}, the last one that was looked at. */
+    /** The rates up to the end of {@code second}, the last one that was looked at. */
     VersionRates rates(long second) {
         LastSeconds counts = last;
         if (counts == null || takenAt <= second - REFUSAL_WINDOW) {
@@ -314,7 +309,7 @@ final class TrackedVersion {
 
     /** The durations of a short time, kept in little memory: only the buckets from the first that is used to the last. */
     static final class Durations {
-        /** Of a time in which nothing happened. */
+        /** The durations of a time in which nothing happened. */
         static final Durations NONE = new Durations(0, new int[0]);
 
         private final int first;

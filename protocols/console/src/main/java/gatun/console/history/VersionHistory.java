@@ -9,7 +9,7 @@ final class VersionHistory {
     /** How many seconds are kept. */
     static final int POINTS = 3600;
 
-    /** One more than are shown as a whole. */
+    /** One minute more than is shown as a whole. */
     private static final int MOST_MINUTES = POINTS / Minute.SECONDS + 1;
 
     /** Ascending; only those in which something happened. */

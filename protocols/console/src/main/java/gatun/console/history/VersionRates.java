@@ -6,17 +6,14 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * What a version did lately.
+ * What a version did lately. Requests, failures and inferences are those of the last second, {@code refused} those of
+ * the last half minute, durations and runs those of the last ten seconds.
  *
- * @param requestsPerSecond answered requests of the last second
- * @param failuresPerSecond failed requests of the last second
- * @param inferencesPerSecond items of the answered requests of the last second
+ * @param inferencesPerSecond items of the answered requests
  * @param load what waits and runs now
- * @param p50Nanos the median of the durations of the last ten seconds; empty when no request was answered in them, or
- *     when too many versions are busy to measure this one
- * @param p99Nanos what 99 of 100 of them did not exceed
- * @param meanBatch items of a run of the last ten seconds; empty when there was none
- * @param refused requests that the queue has refused in the last half minute
+ * @param p50Nanos the median of the durations; empty when no request was answered, or when too many versions are busy
+ *     to measure this one
+ * @param meanBatch items of a run; empty when there was none
  */
 public record VersionRates(
         double requestsPerSecond,
@@ -43,11 +40,6 @@ public record VersionRates(
     public static final VersionRates IDLE =
             new VersionRates(0, 0, 0, Load.NONE, OptionalLong.empty(), OptionalLong.empty(), OptionalDouble.empty(), 0);
 
-    /**
-     * A version of a model.
-     *
-     * @param model the model
-     * @param version in decimal
-     */
+    /** A version, in decimal, of a model. */
     public record VersionKey(ModelIdentifier model, String version) {}
 }

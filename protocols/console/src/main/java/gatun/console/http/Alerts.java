@@ -20,7 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Finds out what an operator should know of a server. {@link #look} is for one thread; any may read the result. */
+/** Finds what an operator should know about a server. {@link #look} is for one thread; any may read the result. */
 final class Alerts {
     /** How many are shown; with more, the least severe are left out. */
     static final int LIMIT = 100;
@@ -41,11 +41,7 @@ final class Alerts {
 
     private volatile Map<ConsoleAlert, Long> sinceMillis = Map.of();
 
-    /**
-     * An alert, and since when there is one of its code and subject.
-     *
-     * @param sinceMillis in milliseconds since 1970
-     */
+    /** An alert, and since when there is one of its code and subject, in milliseconds since 1970. */
     record Since(ConsoleAlert alert, long sinceMillis) {}
 
     Alerts(InferenceServer server, Sampler sampler, ServerSurroundings surroundings, WorkerUse workers) {
@@ -74,7 +70,7 @@ final class Alerts {
         sinceMillis = now;
     }
 
-    /** What was found, the worst first. */
+    /** The alerts that were found, the worst first. */
     List<Since> found() {
         return sinceMillis.entrySet().stream()
                 .map(entry -> new Since(entry.getKey(), entry.getValue()))
@@ -205,11 +201,7 @@ final class Alerts {
         }
     }
 
-    /**
-     * Something that an operator should know.
-     *
-     * @param subject what it is about: a model, a file, or nothing in particular
-     */
+    /** Something that an operator should know about {@code subject}: a model, a file, or nothing in particular. */
     record ConsoleAlert(Severity severity, String code, String subject, String text, String advice) {
         /** How bad an alert is; the worst first. */
         enum Severity {

@@ -50,11 +50,7 @@ final class ApiRoutes implements AutoCloseable {
     private final SharedText memoryWithoutRegions;
     private final SharedText connections;
 
-    /**
-     * The API about {@code server}; looks at it from now on, each second.
-     *
-     * @param regions says who may see the shared memory of clients
-     */
+    /** Begins to sample {@code server} each second; {@code regions} says who may see the shared memory of clients. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
         this.regions = regions;
         this.sampler = new Sampler(server);
@@ -141,7 +137,7 @@ final class ApiRoutes implements AutoCloseable {
         });
     }
 
-    /** A version that a request is about, whether it is still there or not. */
+    /** A version that a request is about, known or gone. */
     private record Version(String name, String version) {
         GatunException unknown() {
             return new GatunException(
@@ -175,14 +171,14 @@ final class ApiRoutes implements AutoCloseable {
         ticks.endWaiting();
     }
 
-    /** Ends the streams of events, those too whose clients do not read, and looks at the server no more. */
+    /** Ends all streams of events, also of clients that do not read, and stops sampling. */
     @Override
     public void close() {
         ticks.close();
         viewers.interrupt();
     }
 
-    /** Who is connected. Safe for any thread. */
+    /** The open connections as JSON. Thread-safe. */
     static final class ConnectionsView {
         /** How many connections are shown. */
         private static final int SHOWN = 500;
@@ -244,9 +240,7 @@ final class ApiRoutes implements AutoCloseable {
             this.sampler = sampler;
         }
 
-        /**
-         * Answers with events until the client leaves, another viewer takes its place, or the server is told to stop.
-         */
+        /** Sends events until the client leaves, another viewer takes its place, or the server is to stop. */
         void answer(Exchange exchange) {
             String model = UrlText.ofQuery(exchange.query(), "model");
             String version = UrlText.ofQuery(exchange.query(), "version");
@@ -302,7 +296,7 @@ final class ApiRoutes implements AutoCloseable {
         private final Ticks ticks;
         private final Consumer<JsonWriter> writing;
 
-        /** Held while the text is made: who asks meanwhile wants the same. */
+        /** Held while the text is made: others who ask meanwhile want the same. */
         private final ReentrantLock lock = new ReentrantLock();
 
         // Guarded by lock.

@@ -41,12 +41,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
     private final RouteTable page;
     private final PageFiles files = new PageFiles();
 
-    /**
-     * The routes to {@code server}.
-     *
-     * @param regions says who may see the shared memory of clients
-     * @param access which groups of requests need which headers
-     */
+    /** The routes to {@code server}; {@code regions} says who may see the shared memory of clients. */
     public ConsoleRoutes(
             InferenceServer server, ServerSurroundings surroundings, ClientRegions regions, ApiAccess access) {
         this.routes = new ApiRoutes(server, surroundings, regions);
@@ -118,7 +113,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
         return isUnder(API, path) && api.answerUnknownPath(exchange);
     }
 
-    /** Programs that ask {@code /} whether the server lives want something else. */
+    /** Answers browsers only: programs that ask {@code /} whether the server lives want something else. */
     private boolean answerBrowser(Exchange exchange) {
         boolean read = exchange.method().equals(Method.GET) || exchange.method().equals(Method.HEAD);
         if (!read

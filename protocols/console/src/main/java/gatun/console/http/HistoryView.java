@@ -6,7 +6,7 @@ import gatun.console.history.Series;
 import gatun.console.history.SlowRequest;
 import java.util.List;
 
-/** Writes what is kept of the last hour. */
+/** Writes the last hour's history as JSON. */
 final class HistoryView {
     private static final long STEP_MILLIS = 1000;
 

@@ -87,7 +87,7 @@ final class MemoryView {
         json.endObject();
     }
 
-    /** Whose a process is, as far as the system tells: it may have ended. */
+    /** The user of a process, as far as the system tells: it may have ended. */
     static final class ProcessOwner {
         private static final int NAME_LIMIT = 64;
 
@@ -113,7 +113,7 @@ final class MemoryView {
         }
     }
 
-    /** Whose an object of shared memory with a name is. Which process made it, nobody knows. */
+    /** The user of a named object of shared memory. Which process made it, nobody knows. */
     static final class ObjectOwner {
         /** Where the system shows such objects. */
         private static final Path FOLDER = Path.of("/dev/shm");

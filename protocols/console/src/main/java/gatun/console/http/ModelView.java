@@ -41,12 +41,7 @@ final class ModelView {
         this.sampler = sampler;
     }
 
-    /**
-     * The state of a version.
-     *
-     * @param version in decimal; empty for the highest that is ready, or else the highest
-     * @return empty when there is no such version
-     */
+    /** The state of {@code version}; if that is empty, of the highest that is ready, or else of the highest. */
     Optional<ModelStatus> status(String name, String version) {
         List<ModelStatus> versions = versions(name);
         if (!version.isEmpty()) {
@@ -269,7 +264,7 @@ final class ModelView {
         json.endArray();
     }
 
-    /** Finds out what of a model's configuration was not written, and where it came from. */
+    /** Finds the settings of a model's configuration that were not written, and where they came from. */
     static final class CompletedSettings {
         /** More than anybody reads. */
         private static final int LIMIT = 200;
@@ -280,13 +275,7 @@ final class ModelView {
 
         private CompletedSettings() {}
 
-        /**
-         * A setting that was not written.
-         *
-         * @param path of the field, as the configuration's file would have it
-         * @param value in protobuf's text format
-         * @param why where it came from
-         */
+        /** A setting that was not written: path and value as in the configuration's file, and where it came from. */
         record Setting(String path, String value, String why) {}
 
         /** What {@code completed} has that {@code written} does not. */

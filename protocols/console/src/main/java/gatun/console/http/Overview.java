@@ -218,10 +218,7 @@ final class Overview {
             return unloaded;
         }
 
-        /**
-         * @param fetch brings its files; null for none
-         * @param residentBytes of the processes that serve it; 0 for a model that none serves
-         */
+        /** {@code fetch} brings its files, if not null; {@code residentBytes} of its processes, 0 if none serves it. */
         private void write(
                 JsonText json,
                 ModelStatus model,

@@ -12,7 +12,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What the server's process takes of the machine. For one thread at a time. */
+/** The resources that the server's process uses. For one thread at a time. */
 final class ProcessUse {
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String RESIDENT = "VmRSS:";

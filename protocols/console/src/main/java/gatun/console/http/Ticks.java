@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
-/** Does something each second on its own thread, which others may wait for. Thread-safe. */
+/** A task that runs each second on its own thread; others may wait for its turns. Thread-safe. */
 final class Ticks implements AutoCloseable {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -22,7 +22,7 @@ final class Ticks implements AutoCloseable {
     private boolean ended;
     private long count;
 
-    /** Does {@code work} from now on, and tells it how often it was done before; the first time at once. */
+    /** Runs {@code work} each second from now on, with the number of turns before; the first time at once. */
     Ticks(LongConsumer work) {
         this.work = work;
         SupervisedThread.start("console-sampler", this::run);
@@ -87,7 +87,7 @@ final class Ticks implements AutoCloseable {
         }
     }
 
-    /** Lets nobody wait any more; what is done goes on. */
+    /** Ends all waits; the task goes on. */
     void endWaiting() {
         lock.lock();
         try {
@@ -98,7 +98,6 @@ final class Ticks implements AutoCloseable {
         }
     }
 
-    /** Whether nobody may wait any more. */
     boolean hasEnded() {
         lock.lock();
         try {

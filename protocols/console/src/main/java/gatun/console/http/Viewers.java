@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Who reads the stream of events: {@value #LIMIT} at a time. Where there are as many, a new one takes the place of
- * another, of a network that has the most, so that no client keeps others out. Thread-safe.
+ * The readers of the stream of events, {@value #LIMIT} at most: one more replaces one of the network that has the most,
+ * so that no client keeps others out. Thread-safe.
  */
 final class Viewers {
     static final int LIMIT = 32;
@@ -28,10 +28,7 @@ final class Viewers {
     /** Guarded by lock. */
     private final Set<Viewer> viewers = new HashSet<>();
 
-    /**
-     * @param nanoClock the time, as {@link System#nanoTime}
-     * @param wakeAll wakes the viewers that wait for an event; called with no lock held
-     */
+    /** {@code nanoClock} is as {@link System#nanoTime}; {@code wakeAll} wakes waiting viewers, with no lock held. */
     Viewers(LongSupplier nanoClock, Runnable wakeAll) {
         this.nanoClock = nanoClock;
         this.wakeAll = wakeAll;
@@ -56,7 +53,7 @@ final class Viewers {
             lastSent = nanoClock.getAsLong();
         }
 
-        /** Whether another has its place, so that its stream is to end. */
+        /** Whether another viewer has its place, so that its stream is to end. */
         boolean isReplaced() {
             return replaced;
         }
@@ -83,7 +80,7 @@ final class Viewers {
         }
     }
 
-    /** The calling thread becomes one. {@code network} says what tells its client from others. */
+    /** Makes the calling thread a viewer; {@code network} tells its client from others. */
     Viewer enter(Object network) {
         Viewer replaced = null;
         Viewer viewer = new Viewer(network, Thread.currentThread(), nanoClock.getAsLong());
@@ -103,7 +100,7 @@ final class Viewers {
         return viewer;
     }
 
-    /** The one that gives way: of the network of the new one where that has as many as any, and otherwise of one that has. */
+    /** The viewer to replace: of the new one's network where that has as many as any, else of one that has the most. */
     private Viewer longestIdle(Object network, long now) {
         Map<Object, Integer> counts = new HashMap<>();
         viewers.forEach(viewer -> counts.merge(viewer.network, 1, Integer::sum));

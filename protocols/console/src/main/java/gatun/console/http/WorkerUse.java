@@ -23,7 +23,7 @@ final class WorkerUse {
     private Map<String, Long> restartsBefore = Map.of();
     private boolean looked;
 
-    /** The restarts that are told of, and for how many looks still. Used by the looking thread only. */
+    /** The restarts that are reported, and for how many more looks. Used by the looking thread only. */
     private final Map<String, Lately> lately = new TreeMap<>();
 
     private volatile Map<String, Long> restartedLately = Map.of();

@@ -15,11 +15,7 @@ public final class ConsoleProtocol implements Protocol {
     private final ConsoleRoutes routes;
     private final boolean shared;
 
-    /**
-     * The console of {@code server}, with the access that {@code settings} say.
-     *
-     * @param shared whether it is on the ports of HTTP
-     */
+    /** The console of {@code server}, on the ports of HTTP if {@code shared}. */
     public ConsoleProtocol(
             InferenceServer server, ServerSurroundings surroundings, ProtocolSettings settings, boolean shared) {
         this.shared = shared;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The console as the server offers it. */
+/** The console as a protocol of the server. */
 @NullMarked
 package gatun.console.protocol;
 

@@ -24,12 +24,7 @@ public class FlagGroup {
         return flags;
     }
 
-    /**
-     * A flag with a default that the help shows.
-     *
-     * @param names its names, separated by blanks
-     * @param standard the default
-     */
+    /** A flag with a default that the help shows; its {@code names} are separated by blanks. */
     public final <T> Flag<T> flag(String names, FlagType<T> type, T standard, String description) {
         Flag<T> flag = add(names, type, Kind.ONE, description, given -> Objects.requireNonNull(cast(given)));
         flag.setDefault(standard);
@@ -97,11 +92,7 @@ public class FlagGroup {
         ARGUMENTS
     }
 
-    /**
-     * One flag of {@code gatun serve}.
-     *
-     * @param <V> its value
-     */
+    /** One flag of {@code gatun serve}. */
     public static final class Flag<V> {
         private final String names;
         private final FlagType<?> type;

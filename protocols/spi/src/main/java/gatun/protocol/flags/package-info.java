@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Flags of {@code gatun serve}, as whoever reads their values declares them. */
+/** Flags of {@code gatun serve}, declared by the code that reads their values. */
 @NullMarked
 package gatun.protocol.flags;
 

@@ -11,11 +11,7 @@ public final class ExampleContext {
 
     private ExampleContext() {}
 
-    /**
-     * Refuses a context that is too long for so many examples, before it is copied.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Throws RESOURCE_EXHAUSTED, naming the limit, for a context too long to be copied for so many examples. */
     public static void requireCopies(long byteSize, long examples) {
         if (byteSize > 0 && examples > MAX_COPIES_BYTES / byteSize) {
             throw new GatunException(

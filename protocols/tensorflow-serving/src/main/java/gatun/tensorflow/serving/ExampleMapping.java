@@ -21,22 +21,13 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Maps examples to the inputs of a model that does not take examples, by a parameter of its configuration:
- * {@code tensorflow_classify} or {@code tensorflow_regress}, with the outputs that the response is made of. Immutable.
- *
- * @param method classify or regress
- * @param inputs the inputs that are filled from the features of each example
- * @param outputs the model's outputs by their parts in the response
+ * The mapping of examples to a model that takes none, from its parameter {@code tensorflow_classify} or {@code
+ * tensorflow_regress}: inputs filled from features, and outputs by their parts in the response. Immutable.
  */
 record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<String, ModelOutput> outputs) {
     private static final String PREFIX = "tensorflow_";
 
-    /**
-     * Reads the mapping of a method from a configuration.
-     *
-     * @return empty when it has none
-     * @throws GatunException INVALID_ARGUMENT when it cannot work
-     */
+    /** The mapping of a method in a configuration, if it has one. Throws INVALID_ARGUMENT when it cannot work. */
     static Optional<ExampleMapping> of(ModelConfig config, ExampleMethod method) {
         String key = PREFIX + method.verb();
         if (!config.containsParameters(key)) {

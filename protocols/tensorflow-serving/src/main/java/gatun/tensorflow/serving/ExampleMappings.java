@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving;
 
-import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
 import gatun.wire.inference.ModelConfig;
@@ -12,11 +11,7 @@ import java.util.List;
 public final class ExampleMappings {
     private ExampleMappings() {}
 
-    /**
-     * Checks a complete configuration before its model is loaded.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a mapping cannot work
-     */
+    /** Checks a complete configuration before its model is loaded. Throws INVALID_ARGUMENT for a wrong mapping. */
     public static void check(ModelConfig config) {
         for (ExampleMethod method : ExampleMethod.values()) {
             var ignored = ExampleMapping.of(config, method);

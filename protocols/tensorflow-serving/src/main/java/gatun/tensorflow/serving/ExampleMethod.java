@@ -78,11 +78,7 @@ public enum ExampleMethod {
         return "tensorflow/serving/" + verb;
     }
 
-    /**
-     * Refuses a signature with another method; called when the operator wants this check.
-     *
-     * @throws GatunException INVALID_ARGUMENT
-     */
+    /** Refuses a signature with another method, with INVALID_ARGUMENT; called when the operator wants this check. */
     void checkName(EntryPoint signature) {
         if (!signature.method().equals(signatureMethod())) {
             throw GatunException.invalidArgument("Expected " + noun + " signature method_name to be "

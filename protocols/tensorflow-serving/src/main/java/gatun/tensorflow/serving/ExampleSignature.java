@@ -37,11 +37,9 @@ public final class ExampleSignature {
     }
 
     /**
-     * The signature of {@code model} that a request names. A request that names none is meant for the mapping of
-     * examples in the configuration, where there is one.
-     *
-     * @param namesChecked whether a signature must also call its method as the convention does
-     * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it does not keep to the convention
+     * The signature of {@code model} that a request names, or else the mapping of examples in the configuration, if
+     * any. {@code namesChecked}: it must call its method as the convention does, too. Throws INVALID_ARGUMENT when
+     * there is none of that name, or it does not keep to the convention.
      */
     public static ExampleSignature of(ModelVersion model, ExampleMethod method, Servable wanted, boolean namesChecked) {
         EntryPoint own = model.entryPoints().get(wanted.entryPoint());
@@ -81,11 +79,9 @@ public final class ExampleSignature {
     }
 
     /**
-     * Gives examples to a request to the model, and names the outputs that the response is made of.
-     *
-     * @param examples serialised messages, each an element of a BYTES tensor
-     * @param owner of the memory that the examples lie in; taken over, also when this fails
-     * @throws GatunException INVALID_ARGUMENT when the inputs cannot be filled from the examples
+     * Gives examples, serialised as elements of a BYTES tensor in memory of {@code owner}, to a request, and names the
+     * outputs that the response is made of. Takes over {@code owner}, also when this fails: INVALID_ARGUMENT when the
+     * inputs cannot be filled.
      */
     public void ask(InferenceRequest request, BufferPool pool, MemorySegment examples, long count, Buffer owner) {
         request.entryPoint(entryPoint);
@@ -102,22 +98,15 @@ public final class ExampleSignature {
         }
     }
 
-    /**
-     * The classes in a model's response.
-     *
-     * @param examples how many examples were given
-     * @throws GatunException INVALID_ARGUMENT when the outputs are not as they should be
-     */
+    /** The classes in a response to {@code examples} examples. Throws INVALID_ARGUMENT for outputs that do not fit. */
     public ScoredClasses classes(List<OutputTensor> answered, long examples) {
         return ScoredClasses.of(
                 find(answered, ScoredClasses.CLASSES), find(answered, ScoredClasses.SCORES), labels, examples);
     }
 
     /**
-     * The numbers in a model's response: one FP32 element for each example, where the output lies.
-     *
-     * @param examples how many examples were given
-     * @throws GatunException INVALID_ARGUMENT when the output is not as it should be
+     * The numbers in a model's response: one FP32 element for each example, where the output lies. Throws
+     * INVALID_ARGUMENT for an output that does not fit.
      */
     public MemorySegment values(List<OutputTensor> answered, long examples) {
         return RegressedValues.of(find(answered, RegressedValues.OUTPUTS).orElseThrow(), examples);

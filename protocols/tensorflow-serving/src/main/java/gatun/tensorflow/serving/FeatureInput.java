@@ -11,18 +11,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An input of a model that is filled from the feature of its name.
- *
- * @param name the input's and the feature's name
- * @param datatype the input's datatype
- * @param dims the shape of one example's values; at most one dimension is open
- * @param optional whether examples may lack it, if all of them do
+ * An input filled from the feature of its name; {@code dims} are one example's, of which one may be open, and {@code
+ * optional} means that all examples together may lack it.
  */
 record FeatureInput(String name, Datatype datatype, Shape dims, boolean optional) {
-    /**
-     * The inputs of a configuration. Throws {@link GatunException} INVALID_ARGUMENT when features cannot fill one of
-     * them; the text begins with {@code parameter}.
-     */
+    /** A model's inputs. Throws INVALID_ARGUMENT, beginning with {@code parameter}, where features cannot fill one. */
     static List<FeatureInput> of(ModelConfig config, String parameter) {
         return config.getInputList().stream()
                 .map(input -> of(config, input, parameter))

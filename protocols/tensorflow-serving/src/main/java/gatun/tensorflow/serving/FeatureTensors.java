@@ -31,10 +31,7 @@ final class FeatureTensors {
         this.exampleCount = exampleCount;
     }
 
-    /**
-     * Gives tensors to a request, in buffers of {@code pool}. Throws {@link GatunException} INVALID_ARGUMENT when an
-     * example cannot be read, lacks values, or has others than the input takes.
-     */
+    /** Adds tensors in buffers of {@code pool}. Throws INVALID_ARGUMENT when an example is bad or does not fit. */
     void addTo(InferenceRequest request, BufferPool pool, List<FeatureInput> inputs) {
         try (FeatureTable table = FeatureTable.of(examples, exampleCount, inputs, pool)) {
             for (int i = 0; i < inputs.size(); i++) {
@@ -205,11 +202,7 @@ final class FeatureTensors {
             this.rows = rows;
         }
 
-        /**
-         * Finds the features of {@code inputs} in {@code exampleCount} examples, each an element of a BYTES tensor.
-         *
-         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when one of them is no example
-         */
+        /** Finds the features in the elements of a BYTES tensor. Throws INVALID_ARGUMENT when one is no example. */
         static FeatureTable of(MemorySegment examples, long exampleCount, List<FeatureInput> inputs, BufferPool pool) {
             MemorySegment[] names = inputs.stream()
                     .map(input -> MemorySegment.ofArray(input.name().getBytes(StandardCharsets.UTF_8)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving;
 
-import gatun.memory.tensor.GatunException;
 import gatun.wire.tensorflow.Feature;
 import java.lang.foreign.MemorySegment;
 
@@ -35,12 +34,7 @@ final class FeatureValues {
     private long count;
     private long textByteSize;
 
-    /**
-     * The values of the entry of a map of features between {@code start} and {@code end} of {@code examples}; nothing
-     * where they are equal.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is no such entry
-     */
+    /** The values of a features entry in {@code examples}; none where start is end. Throws INVALID_ARGUMENT. */
     FeatureValues(MemorySegment examples, long example, long start, long end) {
         this.examples = examples;
         this.example = example;

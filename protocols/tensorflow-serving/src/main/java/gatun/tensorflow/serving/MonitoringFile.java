@@ -13,11 +13,7 @@ public final class MonitoringFile {
 
     private MonitoringFile() {}
 
-    /**
-     * The path of the metrics; empty where they are switched off.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the file cannot be read, or its path is none
-     */
+    /** The path of the metrics; empty where off. Throws INVALID_ARGUMENT for a bad file, or a path that is none. */
     public static Optional<String> path(Path file) {
         MonitoringConfig.Builder config = MonitoringConfig.newBuilder();
         ServingFile.read(file, config);

@@ -42,11 +42,7 @@ public final class ScoredClasses {
         this.scores = scores.map(Tensor::bytes).orElse(MemorySegment.NULL);
     }
 
-    /**
-     * The classes in a model's response, which has at least one of the two tensors.
-     *
-     * @param names names of the classes where the model gives none, by index; may be empty
-     */
+    /** The classes in a response, which has one tensor at least; {@code names} by index where the model gives none. */
     static ScoredClasses of(Optional<Tensor> classes, Optional<Tensor> scores, List<String> names, long examples) {
         classes.ifPresent(tensor -> check(tensor, CLASSES, Datatype.BYTES, examples));
         scores.ifPresent(tensor -> check(tensor, SCORES, Datatype.FP32, examples));

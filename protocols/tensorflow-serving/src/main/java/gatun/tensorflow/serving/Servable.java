@@ -8,12 +8,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The model, version or label, and signature that a client names. Immutable.
- *
- * @param name the model
- * @param version its version; empty where the client leaves it open or names a label
- * @param label the label of its version
- * @param signature the signature as the client names it; empty for the default one
+ * The model, version or label, and signature that a client names: empty where it leaves the version open or names a
+ * label, and the signature for the default one. Immutable.
  */
 public record Servable(String name, OptionalLong version, Optional<String> label, String signature) {
     /** The servable that a parsed message names. */

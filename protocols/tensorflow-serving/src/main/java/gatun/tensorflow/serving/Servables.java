@@ -18,11 +18,7 @@ public final class Servables {
         this.server = server;
     }
 
-    /**
-     * The version that is meant, of a model that gives one response to one request.
-     *
-     * @throws GatunException as {@link #find}; UNSUPPORTED for a model that may give any number of responses
-     */
+    /** As {@link #find}, of a model that gives one response to one request; UNSUPPORTED for another. */
     public ModelVersion findSingleAnswering(Servable wanted) {
         ModelVersion model = find(wanted);
         if (model.decoupled()) {
@@ -35,10 +31,8 @@ public final class Servables {
     }
 
     /**
-     * The version that is meant.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a request without a name or with an unknown label, NOT_FOUND where
-     *     nothing is served, UNAVAILABLE when the server stops
+     * The version that is meant. Throws INVALID_ARGUMENT without a name or with an unknown label, NOT_FOUND where
+     * nothing is served, UNAVAILABLE when the server stops.
      */
     public ModelVersion find(Servable wanted) {
         if (server.exiting()) {

@@ -13,10 +13,7 @@ import java.nio.file.Path;
 final class ServingFile {
     private ServingFile() {}
 
-    /**
-     * Reads {@code file} into {@code message}. Throws {@link GatunException} INVALID_ARGUMENT, with line and column,
-     * when the file cannot be read or says something else.
-     */
+    /** Reads {@code file} into {@code message}. Throws INVALID_ARGUMENT, with line and column for a syntax error. */
     static void read(Path file, Message.Builder message) {
         try {
             TextFormat.merge(ProtobufText.read(file), message);

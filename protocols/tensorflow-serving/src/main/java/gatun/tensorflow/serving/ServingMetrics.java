@@ -137,11 +137,7 @@ public final class ServingMetrics {
         return model.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 
-    /**
-     * How much a counter has counted, whatever its labels; 0 for a name that is none.
-     *
-     * @param name as TensorFlow writes it, such as {@code /tensorflow/serving/request_count}
-     */
+    /** The total of a counter, by TensorFlow's name such as {@code /tensorflow/serving/request_count}; 0 if unknown. */
     public long counted(String name) {
         Map<String, LongAdder> counter =
                 switch (name.replace('/', ':')) {

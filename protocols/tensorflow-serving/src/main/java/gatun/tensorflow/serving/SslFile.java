@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving;
 
-import gatun.memory.tensor.GatunException;
 import gatun.wire.tensorflow.serving.SSLConfig;
 import java.nio.file.Path;
 
 /**
- * TensorFlow Serving's file that protects its gRPC port, with keys and certificates as texts in PEM format.
- *
- * @param key the server's private key
- * @param certificate the server's certificate, followed by those of its issuers
- * @param clientRoots the authorities that vouch for clients; empty where there are none
- * @param clientsVerified whether clients must show a certificate
+ * TensorFlow Serving's file that protects its gRPC port, with keys and certificates as texts in PEM format; the
+ * server's certificate is followed by those of its issuers, and {@code clientRoots} may be empty.
  */
 public record SslFile(String key, String certificate, String clientRoots, boolean clientsVerified) {
-    /**
-     * Reads the file.
-     *
-     * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something
-     *     else
-     */
+    /** Reads the file. Throws INVALID_ARGUMENT, with line and column for a syntax error. */
     public static SslFile read(Path file) {
         SSLConfig.Builder config = SSLConfig.newBuilder();
         ServingFile.read(file, config);

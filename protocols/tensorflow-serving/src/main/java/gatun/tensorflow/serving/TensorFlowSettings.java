@@ -38,11 +38,6 @@ public record TensorFlowSettings(
         return monitoring.map(Monitoring::metrics);
     }
 
-    /**
-     * TensorFlow Serving's metrics.
-     *
-     * @param metrics where requests are counted
-     * @param path where Prometheus finds them
-     */
+    /** TensorFlow Serving's metrics, and the path where Prometheus finds them. */
     public record Monitoring(ServingMetrics metrics, String path) {}
 }

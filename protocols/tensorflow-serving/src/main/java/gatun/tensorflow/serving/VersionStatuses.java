@@ -16,12 +16,7 @@ import java.util.OptionalLong;
 public final class VersionStatuses {
     private VersionStatuses() {}
 
-    /**
-     * The states of a model's versions, the newest first.
-     *
-     * @param version the only one to tell of; empty for all
-     * @throws GatunException NOT_FOUND when there is none
-     */
+    /** The states of a model's versions, the newest first, or of {@code version} only. Throws NOT_FOUND without any. */
     public static List<ModelVersionStatus> of(RepositoryControl server, String model, OptionalLong version) {
         List<ModelVersionStatus> statuses = server.index().stream()
                 .filter(row -> row.name().equals(model) && !row.version().isEmpty())

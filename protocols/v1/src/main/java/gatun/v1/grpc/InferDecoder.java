@@ -7,7 +7,6 @@ import gatun.grpc.message.RawMessage;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireReader.LimitedReader;
-import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.wire.v1.InferRequestHeader;
@@ -36,19 +35,15 @@ final class InferDecoder {
     private final HeapBudget heap;
     private final TextCache texts = new TextCache();
 
-    /**
-     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
-     */
+    /** Takes memory beyond that of usual messages from {@code heap}. */
     InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
     }
 
     /**
-     * Reads a message, which owns nothing yet.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
-     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
+     * Reads a message, which owns nothing yet. Throws INVALID_ARGUMENT when malformed, RESOURCE_EXHAUSTED beyond a
+     * limit, UNAVAILABLE when other requests have taken the heap.
      */
     InferMessage decode(MemorySegment bytes) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);

@@ -47,11 +47,8 @@ final class Inferences {
     }
 
     /**
-     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
-     * trace.
-     *
-     * @param client where the call comes from
-     * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
+     * The request of a message, whose memory it takes over; the caller owns it and ends its trace. Throws with the
+     * protocol's text for the first mistake; nothing is held then.
      */
     InferenceRequest request(InferMessage message, Metadata headers, PeerLocation client, Origin origin) {
         try (message) {
@@ -78,11 +75,7 @@ final class Inferences {
         }
     }
 
-    /**
-     * The message of a response. Takes over the response.
-     *
-     * @throws GatunException when there can be no message for it; the response is closed then
-     */
+    /** The message of a response, which it takes over. Throws when there can be none; the response is closed then. */
     OutboundMessage answer(InferMessage message, InferenceResponse response) {
         try {
             V1InferResponse answer =

@@ -31,7 +31,7 @@ final class ControlRoute {
 
     /** The work of a request. */
     interface Work {
-        /** Does it. Throws {@link GatunException} when it cannot be done. */
+        /** Does the work, and returns the response's body. Throws {@link GatunException} when it fails. */
         MessageBody run();
     }
 
@@ -51,7 +51,7 @@ final class ControlRoute {
         }
     }
 
-    /** Tells whether the server is well. That it is not is no failure, but is not answered with 200 either. */
+    /** Answers whether the server is well: no failure when it is not, but no 200 either. */
     void answerHealth(Exchange exchange, BooleanSupplier health) {
         boolean[] well = {false};
         long beganNanos = System.nanoTime();

@@ -140,7 +140,7 @@ final class InferRoute {
         exchange.header(ControlRoute.STATUS, MessageText.line(outcome));
     }
 
-    /** A version as paths give it; one that no number can be is none that there is. */
+    /** A version as paths give it; one beyond a number's range stands for none. */
     private static long version(String digits) {
         if (digits.isEmpty()) {
             return V1InferRequests.LATEST_VERSION;

@@ -28,11 +28,7 @@ public final class V1Routes {
 
     private V1Routes() {}
 
-    /**
-     * The routes to {@code api}.
-     *
-     * @param access which groups of requests need which headers
-     */
+    /** The routes to {@code api}, of which {@code access} restricts groups. */
     public static RouteTable to(InferenceService server, V1Api api, ApiAccess access) {
         ControlRoute control = new ControlRoute(api);
         InferRoute infer = new InferRoute(server, api);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The legacy v1 API as the server speaks it: its routes and its service. */
+/** The legacy v1 API as a protocol of the server. */
 @NullMarked
 package gatun.v1.protocol;
 

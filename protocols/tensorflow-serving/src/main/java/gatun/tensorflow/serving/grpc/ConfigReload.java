@@ -25,23 +25,14 @@ final class ConfigReload {
     private final boolean anyLabels;
     private final @Nullable ServingMetrics metrics;
 
-    /**
-     * Replaces the list of {@code server}.
-     *
-     * @param anyLabels whether new labels may be for versions that do not serve yet
-     * @param metrics the counters; null for nothing
-     */
+    /** {@code anyLabels}: new labels may be for versions that do not serve yet. {@code metrics}: null for nothing. */
     ConfigReload(RepositoryControl server, boolean anyLabels, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.anyLabels = anyLabels;
         this.metrics = metrics;
     }
 
-    /**
-     * Replaces the list, and waits until the new models are ready.
-     *
-     * @throws GatunException when the list is wrong, which then changes nothing, or when a model of it cannot be loaded
-     */
+    /** Replaces the list, waits for new models. Throws when one cannot be loaded; a wrong list changes nothing. */
     ReloadConfigResponse apply(ReloadConfigRequest request) {
         List<ListedModel> requested = ListedModels.of(request.getConfig());
         Map<String, ListedModel> before =

@@ -4,7 +4,6 @@ package gatun.tensorflow.serving.grpc;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireReader.LimitedReader;
-import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.tensorflow.serving.Servable;
@@ -30,19 +29,15 @@ final class ExampleDecoder {
         void read(LimitedReader in, ExampleMessage message);
     }
 
-    /**
-     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
-     */
+    /** Takes memory beyond that of usual messages from {@code heap}. */
     ExampleDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
     }
 
     /**
-     * Reads a ClassificationRequest or RegressionRequest; the caller sets the hold.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
-     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
+     * Reads a ClassificationRequest or RegressionRequest; the caller sets the hold. Throws INVALID_ARGUMENT when
+     * malformed, RESOURCE_EXHAUSTED beyond a limit, UNAVAILABLE when other requests have taken the heap.
      */
     ExampleMessage decode(MemorySegment bytes) {
         return decode(bytes, MODEL_SPEC, (in, message) -> {

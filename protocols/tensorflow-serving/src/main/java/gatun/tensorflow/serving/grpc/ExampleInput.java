@@ -14,9 +14,8 @@ import gatun.tensorflow.serving.ExampleSignature;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The examples that a request wants judged, where they lie in its message. The model is given each serialised, behind
- * the context that all share: one serialised message behind another is both in one, the later one's features before
- * those of the earlier one. Not thread-safe.
+ * The examples that a request wants judged, where they lie in its message. The model gets each serialised, behind the
+ * context that all share: messages behind one another are one, in which later features win. Not thread-safe.
  */
 final class ExampleInput {
     /** Field number of the input in each request. */
@@ -130,11 +129,7 @@ final class ExampleInput {
         }
     }
 
-    /**
-     * Gives the examples to a request by a signature of its model.
-     *
-     * @throws GatunException when there is no memory for them, or they do not fit the signature
-     */
+    /** Adds the examples to a request by its signature. Throws when there is no memory, or they do not fit. */
     void ask(ExampleSignature signature, InferenceRequest request, BufferPool pool) {
         Buffer buffer = pool.take((BytesCodec.LENGTH_BYTES + contextByteSize) * count + exampleByteSize);
         try {

@@ -43,19 +43,13 @@ final class ExampleResponses {
     private final ExampleRuns runs;
     private final boolean methodNames;
 
-    /**
-     * Answers with {@code runs}. {@code methodNames} says whether signatures must call their methods as they are asked.
-     */
+    /** {@code methodNames}: signatures must have the methods that they are asked by. */
     ExampleResponses(ExampleRuns runs, boolean methodNames) {
         this.runs = runs;
         this.methodNames = methodNames;
     }
 
-    /**
-     * A ClassificationResponse or RegressionResponse.
-     *
-     * @throws GatunException when the signature that the message names is not for {@code method}, or the model fails
-     */
+    /** The response to one task. Throws when the signature is not for {@code method}, or the model fails. */
     OutboundMessage answer(ModelVersion model, ExampleMethod method, ExampleMessage message) {
         Parts parts = new Parts();
         try {
@@ -88,11 +82,7 @@ final class ExampleResponses {
         };
     }
 
-    /**
-     * A MultiInferenceResponse to all tasks of a request, which {@link #requireTasks} let pass.
-     *
-     * @throws GatunException when one fails
-     */
+    /** A MultiInferenceResponse to tasks that passed {@link #requireTasks}. Throws when one fails. */
     OutboundMessage answerTasks(ModelVersion model, ExampleMessage message) {
         Parts parts = new Parts();
         try {
@@ -133,11 +123,7 @@ final class ExampleResponses {
         throw new GatunException(ErrorCode.UNSUPPORTED, "Unsupported signature method_name: " + task.method());
     }
 
-    /**
-     * Refuses tasks that are not for one model, or of which two are for one signature.
-     *
-     * @throws GatunException INVALID_ARGUMENT also when there are none
-     */
+    /** Throws INVALID_ARGUMENT unless there are tasks, all for one model and each for another signature. */
     static void requireTasks(List<ExampleMessage.Task> tasks) {
         if (tasks.isEmpty()) {
             throw GatunException.invalidArgument("Found ModelSpec with an empty model name.");
@@ -216,11 +202,7 @@ final class ExampleResponses {
 
         private ExampleResults() {}
 
-        /**
-         * A ClassificationResult; the caller owns its buffer.
-         *
-         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
-         */
+        /** A ClassificationResult; the caller owns its buffer. Throws INVALID_ARGUMENT when the outputs do not fit. */
         static Buffer classification(
                 BufferPool pool, ExampleSignature signature, List<OutputTensor> outputs, long examples) {
             ScoredClasses measured = signature.classes(outputs, examples);

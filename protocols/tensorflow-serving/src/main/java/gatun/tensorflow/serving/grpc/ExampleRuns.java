@@ -3,7 +3,6 @@ package gatun.tensorflow.serving.grpc;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -32,12 +31,7 @@ final class ExampleRuns {
     private final Function<InferenceRequest, InferenceResponse> server;
     private final @Nullable ServingMetrics metrics;
 
-    /**
-     * Runs the models of {@code server}.
-     *
-     * @param server answers a request and closes it
-     * @param metrics where runs are counted; null for nowhere
-     */
+    /** {@code server} answers a request and closes it; {@code metrics} counts runs, null for nowhere. */
     ExampleRuns(
             BufferPool pool, Function<InferenceRequest, InferenceResponse> server, @Nullable ServingMetrics metrics) {
         this.pool = pool;
@@ -46,11 +40,8 @@ final class ExampleRuns {
     }
 
     /**
-     * Runs a model on the examples; returns the message that {@code results} makes of the model's outputs. The caller
-     * owns its buffer.
-     *
-     * @param source keeps their memory; closed as soon as they have been copied
-     * @throws GatunException when the examples do not fit the model, or it fails
+     * Runs a model on the examples and makes {@code results} of its outputs; the caller owns the buffer. {@code source}
+     * keeps the examples' memory and is closed once they are copied. Throws when they do not fit, or the model fails.
      */
     Buffer run(
             ModelVersion model,

@@ -5,7 +5,6 @@ import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireReader.LimitedReader;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
@@ -40,19 +39,15 @@ final class PredictDecoder {
     private final TextCache texts = new TextCache();
     private final ServableReader servables = new ServableReader(texts);
 
-    /**
-     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
-     */
+    /** Takes memory beyond that of usual messages from {@code heap}. */
     PredictDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
     }
 
     /**
-     * Reads a message; the caller sets the hold.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
-     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
+     * Reads a message; the caller sets the hold. Throws INVALID_ARGUMENT when malformed, RESOURCE_EXHAUSTED beyond a
+     * limit, UNAVAILABLE when other requests have taken the heap.
      */
     PredictMessage decode(MemorySegment bytes) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);
@@ -179,10 +174,8 @@ final class PredictDecoder {
     }
 
     /**
-     * How far into a buffer a message should be put so that the data of its first tensor is aligned as the buffer is.
-     * Zero when that is too far from the start to be seen, or not what lies as the engine wants it.
-     *
-     * @param start the message's first bytes, between position and limit
+     * The offset in a buffer that aligns the data of the message's first tensor; 0 when that is too far from the start
+     * to be seen, or not as the engine wants it. {@code start}: the first bytes, between position and limit.
      */
     static int landingOffset(ByteBuffer start) {
         int end = start.limit();

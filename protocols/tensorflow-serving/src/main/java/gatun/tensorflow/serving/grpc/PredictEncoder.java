@@ -19,9 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes PredictResponse messages: names and shapes to the heap, and between them the values, which are sent from the
- * tensors' own memory where they lie there as they go on the wire, and otherwise from a buffer of the pool. Safe for
- * any thread.
+ * Writes PredictResponses: names and shapes to the heap, values from the tensors' own memory where they lie there as on
+ * the wire, and otherwise from a buffer of the pool. Thread-safe.
  */
 final class PredictEncoder {
     // Field numbers of PredictResponse.
@@ -45,21 +44,15 @@ final class PredictEncoder {
     private final BufferPool pool;
     private final boolean asContent;
 
-    /**
-     * An encoder.
-     *
-     * @param asContent whether values go into tensor_content and not into the fields of their types
-     */
+    /** {@code asContent} puts values into tensor_content and not into the fields of their types. */
     PredictEncoder(BufferPool pool, boolean asContent) {
         this.pool = pool;
         this.asContent = asContent;
     }
 
     /**
-     * The message of a response. Takes over the response, which is closed when the message is.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be, or UNAVAILABLE
-     *     when there is no memory for it; the response is closed then
+     * The message of a response, which it takes over and closes with itself. Throws INVALID_ARGUMENT when it is larger
+     * than gRPC's messages may be, UNAVAILABLE without memory for it; the response is closed then.
      */
     OutboundMessage encode(InferenceResponse response, String signature) {
         List<Buffer> buffers = new ArrayList<>(2);

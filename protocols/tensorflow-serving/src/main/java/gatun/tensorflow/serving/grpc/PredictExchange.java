@@ -27,7 +27,6 @@ import gatun.tensorflow.serving.ServingMetrics.Entrypoint;
 import gatun.wire.tensorflow.DataType;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -90,12 +89,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
         }
     }
 
-    /**
-     * The signature that a message asks for, with names that it has.
-     *
-     * @throws StatusRuntimeException when {@code model} has no such signature
-     * @throws GatunException INVALID_ARGUMENT when the inputs or outputs are not the signature's
-     */
+    /** The message's signature. Throws FAILED_PRECONDITION for none, INVALID_ARGUMENT for tensors it does not have. */
     static EntryPoint signature(PredictMessage message, ModelVersion model) {
         String name = message.servable.entryPoint();
         EntryPoint signature = model.entryPoints().get(name);
@@ -109,11 +103,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
         return signature;
     }
 
-    /**
-     * Makes {@code request} ask for what the message asks for; the request owns the message's memory then.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a tensor cannot be read
-     */
+    /** Makes {@code request} ask the same and own the message's memory. Throws INVALID_ARGUMENT for a bad tensor. */
     static void fill(InferenceRequest request, PredictMessage message, EntryPoint signature, BufferPool pool) {
         request.entryPoint(signature.name());
         TensorReader tensors = new TensorReader(message.bytes(), pool);

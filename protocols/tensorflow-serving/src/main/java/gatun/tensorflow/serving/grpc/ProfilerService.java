@@ -33,8 +33,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What requests do for a while: as a profile, and as rates. The calling thread waits for that time, or until the client
- * gives the call up. Nothing is written to the server's disk, whatever folder the client names.
+ * Profiles and rates of requests. The calling thread waits while they are taken, or until the client gives the call up.
+ * Nothing is written to the server's disk, whatever folder the client names.
  */
 final class ProfilerService extends ProfilerServiceGrpc.ProfilerServiceImplBase {
     /** For how long a profile or the counting of rates may go on. */
@@ -181,11 +181,7 @@ final class ProfilerService extends ProfilerServiceGrpc.ProfilerServiceImplBase 
         return durationMs;
     }
 
-    /**
-     * Waits for a while, or until {@code end} is opened or the server stops.
-     *
-     * @throws io.grpc.StatusRuntimeException when the client has given the call up
-     */
+    /** Waits for a while, or until {@code end} opens or the server stops. Throws when the client gave the call up. */
     private void waitFor(long durationMs, CountDownLatch end) {
         Context call = Context.current();
         Context.CancellationListener givenUp = cancelled -> end.countDown();

@@ -27,11 +27,8 @@ final class ServableReader {
     }
 
     /**
-     * A ModelSpec that fills the reader's window.
-     *
-     * @param before the content of an earlier piece
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when a text of it
-     *     is too long
+     * Reads a ModelSpec from the window on top of {@code before}, an earlier piece's. Throws INVALID_ARGUMENT when
+     * malformed, RESOURCE_EXHAUSTED when a text is too long.
      */
     Servable read(LimitedReader in, Servable before) {
         String name = before.name();

@@ -227,19 +227,11 @@ public final class TensorFlowServices {
         }
     }
 
-    /**
-     * One call with examples, which may ask for several inferences. Its thread runs them, parked while the engine
-     * computes.
-     */
+    /** A call with examples, maybe for several inferences. Its thread runs them, parked while the engine computes. */
     static final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
         /** Answers a message. Thread-safe. */
         interface Responses {
-            /**
-             * The message of the response. Takes over the request's message.
-             *
-             * @throws GatunException when there is none
-             * @throws StatusRuntimeException likewise, where the code is one that only gRPC knows
-             */
+            /** The response's message; takes over the request's. Throws GatunException, StatusRuntimeException. */
             OutboundMessage answer(ExampleMessage message);
         }
 

@@ -199,18 +199,11 @@ final class TensorReader {
     }
 
     /**
-     * How many values one of a TensorProto's typed fields holds, and where.
-     *
-     * @param pieces in how many packed runs they are; a number that stands alone counts twice
-     * @param pieceStart where the last piece begins, without its tag
-     * @param pieceLength how long that is; of strings, the last one's size
+     * The count and place of the values in a typed field: in {@code pieces} packed runs, a number on its own counting
+     * twice. {@code pieceStart} and {@code pieceLength} are those of the last piece, or last string, without its tag.
      */
     record TypedValues(long count, long pieces, int pieceStart, int pieceLength, long stringBytes) {
-        /**
-         * Counts the values of one field.
-         *
-         * @throws GatunException INVALID_ARGUMENT when they are not well formed
-         */
+        /** Counts the values of one field. Throws INVALID_ARGUMENT when they are not well formed. */
         static TypedValues count(MemorySegment message, PredictMessage.TensorField field, int number, int wireType) {
             WireReader in = new WireReader(message);
             in.window(field.start, field.end);

@@ -40,21 +40,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class WarmUpRecords implements WarmUpSource {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpRecords.class);
-
     private static final String FILE = "assets.extra/tf_serving_warmup_requests";
-
     private static final int MAX_RECORDS = 1000;
 
     private final BufferPool pool;
     private final LimitSettings limits;
     private final int iterations;
 
-    /**
-     * Reads records into memory of {@code pool}.
-     *
-     * @param limits the limits of one of their requests, as if a client had sent it
-     * @param iterations how often each request is sent; at least 1
-     */
+    /** Reads records into {@code pool}; each request keeps to {@code limits} and is sent once at least. */
     public WarmUpRecords(BufferPool pool, LimitSettings limits, int iterations) {
         this.pool = pool;
         this.limits = limits;
@@ -127,11 +120,7 @@ public final class WarmUpRecords implements WarmUpSource {
         private final PredictDecoder predictions;
         private final ExampleDecoder decoder;
 
-        /**
-         * Answers requests to one version, whichever they name.
-         *
-         * @param instance answers a request and closes it
-         */
+        /** Answers requests to one version, whichever they name; {@code instance} answers a request and closes it. */
         LoggedRequests(
                 ModelVersion model,
                 BufferPool pool,
@@ -146,11 +135,7 @@ public final class WarmUpRecords implements WarmUpSource {
             decoder = new ExampleDecoder(limits.request(), heap);
         }
 
-        /**
-         * Answers the request in {@code log}; a log without one, or of a kind that is newer than this, is passed over.
-         *
-         * @throws GatunException when it is no such message, or the request fails
-         */
+        /** Answers the request in {@code log}; passes over a log without one or of a newer kind. Throws if it fails. */
         void answer(MemorySegment log) {
             LogEntry entry = parsed(() -> LogEntry.find(log));
             MemorySegment request = entry.request;
@@ -289,12 +274,7 @@ public final class WarmUpRecords implements WarmUpSource {
             }
         }
 
-        /**
-         * The next record, in memory of the pool; empty at the end of the file.
-         *
-         * @throws DamagedException when the record is not whole
-         * @throws UncheckedIOException when the file cannot be read
-         */
+        /** The next record, in memory of the pool; empty at the end. Throws DamagedException when it is not whole. */
         Optional<Entry> next() {
             try {
                 long left = file.size() - position;

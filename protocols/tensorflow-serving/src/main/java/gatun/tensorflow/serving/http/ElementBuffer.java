@@ -106,11 +106,7 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += BytesCodec.LENGTH_BYTES + length;
     }
 
-    /**
-     * Appends the bytes of the Base64 text that {@code json} stands at, as an element with its length.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is no Base64
-     */
+    /** Appends the bytes of the Base64 text at {@code json}, with their length in front. Throws INVALID_ARGUMENT. */
     void putBase64(JsonReader json) {
         long start = byteSize;
         putInt(0);

@@ -17,9 +17,7 @@ final class ElementReader {
     private final Datatype datatype;
     private final ElementBuffer target;
 
-    /**
-     * Reads elements of the input {@code spec} to the end of {@code target}, and shows wrong ones by {@code values}.
-     */
+    /** Appends elements of {@code spec} to {@code target}; {@code values} shows wrong ones. */
     ElementReader(ValueText values, TensorSpec spec, ElementBuffer target) {
         this.values = values;
         this.input = spec.name();
@@ -27,10 +25,7 @@ final class ElementReader {
         this.target = target;
     }
 
-    /**
-     * Reads the value that {@code json} stands at, which is no array. Throws {@link GatunException} INVALID_ARGUMENT
-     * when it is of another type, UNSUPPORTED when the datatype has no form in JSON.
-     */
+    /** Reads a value, no array. Throws INVALID_ARGUMENT for a wrong type, UNSUPPORTED for one without form in JSON. */
     void read(JsonReader json) {
         JsonKind kind = json.peek();
         if (kind == JsonKind.NUMBER) {
@@ -46,12 +41,7 @@ final class ElementReader {
         }
     }
 
-    /**
-     * Reads the value that {@code json} stands at and those that follow in its array, in one go where that is possible.
-     *
-     * @param most how many to read at most
-     * @return how many were read; none where {@link #read} is to do it
-     */
+    /** Reads at most {@code most} values of an array in one go; returns how many, 0 where {@link #read} is to do it. */
     long readRun(JsonReader json, long most) {
         return datatype == Datatype.FP32 ? target.putFloats(json, most) : 0;
     }

@@ -98,11 +98,7 @@ final class ExampleRoute {
 
         private ExampleResponseJson() {}
 
-        /**
-         * Writes the whole response.
-         *
-         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
-         */
+        /** Writes the whole response. Throws INVALID_ARGUMENT when the outputs are not as they should be. */
         static void write(
                 IndentedJson json,
                 ExampleMethod method,
@@ -145,10 +141,7 @@ final class ExampleRoute {
         private final ElementBuffer elements;
         private long count;
 
-        /**
-         * Reads the examples of {@code document} into buffers of {@code pool}. Throws {@link GatunException}
-         * INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long for so many.
-         */
+        /** Reads examples. Throws INVALID_ARGUMENT, or RESOURCE_EXHAUSTED when the context is too long for so many. */
         ExamplesReader(BufferPool pool, RequestDocument document) {
             this.elements = new ElementBuffer(pool);
             try {
@@ -239,9 +232,7 @@ final class ExampleRoute {
         private final ValueText values;
         private final ElementBuffer target;
 
-        /**
-         * Where in the target the name of the feature lies that is being written; it never becomes a text but in an error.
-         */
+        /** Where the current feature's name lies in the target; it becomes a text only in an error. */
         private long nameStart;
 
         private long nameLength;
@@ -252,11 +243,7 @@ final class ExampleRoute {
             this.target = target;
         }
 
-        /**
-         * Appends the message of the object that {@code json} stands at.
-         *
-         * @throws GatunException INVALID_ARGUMENT when it is no example
-         */
+        /** Appends the message of the object at {@code json}. Throws INVALID_ARGUMENT when it is no example. */
         void write(JsonReader json) {
             if (json.peek() != JsonKind.OBJECT) {
                 throw GatunException.invalidArgument(

@@ -63,9 +63,7 @@ final class InputTensor implements AutoCloseable {
         }
     }
 
-    /**
-     * Reads items as long as they are single numbers, where the first was one; returns how many, of which none may be.
-     */
+    /** Reads items while they are single numbers, as the first was; returns how many, maybe none. */
     long readScalarItems(JsonReader json) {
         long count = reader.readScalars(json);
         itemCount += count;
@@ -158,10 +156,8 @@ final class InputTensor implements AutoCloseable {
         }
 
         /**
-         * Finds the shape of the value that {@code json} stands at, and goes on standing at it. Looks at brackets only:
-         * reading the value finds whether it is JSON, and of that shape.
-         *
-         * @param outerCount how many elements it has, where that is known; else {@link #NOT_COUNTED}
+         * Finds the shape of the value at {@code json} by its brackets only, and stays there; reading the value finds
+         * whether it is JSON of that shape. {@code outerCount}: how many elements it has, or {@link #NOT_COUNTED}.
          */
         void measure(JsonReader json, long outerCount) {
             long from = json.position();
@@ -202,11 +198,7 @@ final class InputTensor implements AutoCloseable {
             return rank == 0 ? elements.readRun(json, Long.MAX_VALUE) : 0;
         }
 
-        /**
-         * Reads the elements of the value that {@code json} stands at, which must be of the shape that was measured last.
-         *
-         * @throws GatunException when it is not, or an element cannot be read; where {@code json} stands then is open
-         */
+        /** Reads the value at {@code json}, of the shape measured last. Throws otherwise; the position is open then. */
         void read(JsonReader json) {
             open = 0;
             failedAt = NOWHERE;
@@ -266,9 +258,7 @@ final class InputTensor implements AutoCloseable {
             }
         }
 
-        /**
-         * A wrong length of a list is reported before an error within the list, so the open ones are read to their ends.
-         */
+        /** Reports a wrong length of a list before an error within it, so the open lists are read to their ends. */
         private GatunException firstFailure(JsonReader json, GatunException found) {
             GatunException first = found;
             if (failedAt != NOWHERE) {

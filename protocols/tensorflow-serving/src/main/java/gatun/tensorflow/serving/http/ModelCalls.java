@@ -24,9 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Calls models, and sends responses made of their outputs. Safe for any thread; the calling one waits for the model.
- */
+/** Calls models and answers with their outputs. Thread-safe; the calling thread waits for the model. */
 final class ModelCalls {
     private static final Origin ORIGIN = new Origin(101, "tensorflow", "http");
 
@@ -34,11 +32,7 @@ final class ModelCalls {
     private final Duration timeout;
     private final @Nullable ServingMetrics metrics;
 
-    /**
-     * Asks the models of {@code server}, and gives up those that take longer than {@code timeout}.
-     *
-     * @param metrics where runs are counted; null for nowhere
-     */
+    /** Gives up models that take longer than {@code timeout}; {@code metrics} counts runs, null for nowhere. */
     ModelCalls(InferenceService server, Duration timeout, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.timeout = timeout;
@@ -61,11 +55,7 @@ final class ModelCalls {
         request.trace().ifPresent(RequestTrace::end);
     }
 
-    /**
-     * Answers with the text that {@code writer} writes for the outputs; owns {@code request}.
-     *
-     * @throws ModelTimeout when the model took too long, and nothing was answered
-     */
+    /** Answers with the text of {@code writer}; owns {@code request}. Throws {@link ModelTimeout} with nothing sent. */
     void answer(
             Exchange exchange, InferenceRequest request, Api api, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
         long askedNanos = metrics == null ? 0 : System.nanoTime();

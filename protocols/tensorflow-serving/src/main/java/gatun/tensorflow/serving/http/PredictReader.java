@@ -40,11 +40,7 @@ final class PredictReader implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds the inputs to {@code request}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when they are wrong, UNSUPPORTED when a datatype has no form in JSON
-     */
+    /** Adds the inputs; true for rows. Throws INVALID_ARGUMENT, or UNSUPPORTED for a type without a form in JSON. */
     boolean readInto(InferenceRequest request) {
         Member instances = document.instances();
         Member inputs = document.inputs();
@@ -222,9 +218,7 @@ final class PredictReader implements AutoCloseable {
         return Arrays.stream(tensors).map(InputTensor::name).sorted().collect(Collectors.joining(","));
     }
 
-    /**
-     * The failure for an error in a row: always the client's mistake, also where the same is unsupported in a column.
-     */
+    /** The failure for an error in a row: the client's mistake, also where the same is unsupported in a column. */
     private static GatunException within(String where, GatunException inner) {
         return switch (inner.code()) {
             case INVALID_ARGUMENT -> GatunException.invalidArgument(where + "INVALID_ARGUMENT: " + inner.getMessage());

@@ -19,11 +19,7 @@ import java.util.List;
 final class PredictResponseJson {
     private PredictResponseJson() {}
 
-    /**
-     * Writes {@code outputs}, each by its name if there are several.
-     *
-     * @throws GatunException INVALID_ARGUMENT when they have no form in JSON
-     */
+    /** Writes {@code outputs}, by name if several. Throws INVALID_ARGUMENT when they have no form in JSON. */
     static void write(IndentedJson json, List<OutputTensor> outputs, boolean rows) {
         if (outputs.isEmpty()) {
             throw GatunException.invalidArgument("Cannot convert empty tensor map to JSON");
@@ -111,11 +107,7 @@ final class PredictResponseJson {
         private final boolean base64;
         private long offset;
 
-        /**
-         * Writes {@code tensor} to {@code json}.
-         *
-         * @throws GatunException INVALID_ARGUMENT when its elements have no form in JSON, before anything is written
-         */
+        /** Throws INVALID_ARGUMENT, before anything is written, when the tensor's elements have no form in JSON. */
         TensorPrinter(IndentedJson json, Tensor tensor) {
             this.json = json;
             this.tensor = tensor;

@@ -11,12 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 
 /**
- * The JSON of a request, with the places of the members that the protocol knows. Of several members of one name the
- * first counts. For one thread.
- *
- * <p>A syntax error of the JSON fails the request before any other error. Tensors are large, and are not read twice to
- * find one: in a document {@linkplain #forPredict for predict} they are skipped by their brackets, and a reader that
- * finds an error asks {@link #firstFailure} for the one to report.
+ * The JSON of a request, with the places of known members; the first of one name counts. A syntax error fails the
+ * request before any other error. Tensors are too large to be read twice for that: {@linkplain #forPredict for predict}
+ * they are skipped by their brackets, and a reader that finds an error asks {@link #firstFailure} for the one to
+ * report. For one thread.
  */
 final class RequestDocument {
     private static final String SIGNATURE_NAME = "signature_name";
@@ -44,13 +42,7 @@ final class RequestDocument {
     private Member context = Member.MISSING;
     private Member examples = Member.MISSING;
 
-    /**
-     * Where a member's value is.
-     *
-     * @param position where it begins in the segment; negative when there is no such member
-     * @param elementCount how many elements it has; 1 when it is no array
-     * @param end where it and the blanks behind it end
-     */
+    /** A member's value: where it begins, negative for none; how many elements, 1 if no array; the end with blanks. */
     record Member(long position, JsonKind kind, long elementCount, long end) {
         private static final Member MISSING = new Member(-1, JsonKind.NULL, 0, -1);
 
@@ -75,17 +67,14 @@ final class RequestDocument {
     }
 
     /**
-     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but
-     * for its tensors.
-     *
-     * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else
-     *     than a string, RESOURCE_EXHAUSTED when a text is longer than texts may be
+     * Reads a document, its tensors by their brackets only. Throws INVALID_ARGUMENT when it is no object of JSON, or
+     * names a signature by no string, RESOURCE_EXHAUSTED when a text is too long.
      */
     static RequestDocument forPredict(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         return new RequestDocument(text, start, byteSize, usage, Member::passedOver);
     }
 
-    /** The same for classify and regress, and all of it has been found to be JSON. */
+    /** The same for classify and regress: the whole document has been checked to be JSON. */
     static RequestDocument forExamples(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         return new RequestDocument(text, start, byteSize, usage, Member::at);
     }

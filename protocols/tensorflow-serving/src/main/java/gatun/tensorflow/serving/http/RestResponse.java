@@ -44,7 +44,7 @@ final class RestResponse {
         exchange.answer(headers(status), text.text());
     }
 
-    /** Answers that the request failed, without a word. */
+    /** Answers that the request failed, with an empty body. */
     static void failSilently(Exchange exchange, Status status) {
         exchange.answer(headers(status), exchange.json());
     }

@@ -6,21 +6,13 @@ import gatun.tensorflow.serving.Servable;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/**
- * The model, version or label, and method that a path names.
- *
- * @param model the model's name; empty when the path has none
- * @param version the version, in decimal digits; empty when the path has none
- * @param label the version's label; empty when the path has none
- */
+/** The model, version in decimal digits, and label that a path names; each empty when the path has none. */
 record ServablePath(String model, String version, String label) {
     static ServablePath of(PathValues path) {
         return new ServablePath(path.value("model"), path.value("version"), path.value("label"));
     }
 
-    /**
-     * The version; empty when the path has none. Not for those {@linkplain #versionOverflows greater than any can be}.
-     */
+    /** The version, if any; not for one {@linkplain #versionOverflows greater than any can be}. */
     OptionalLong versionNumber() {
         return version.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(version));
     }

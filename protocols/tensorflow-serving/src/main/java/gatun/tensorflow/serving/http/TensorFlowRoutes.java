@@ -61,12 +61,7 @@ public final class TensorFlowRoutes implements Routes {
     /** TensorFlow Serving's metrics; null where nothing is counted. */
     private final @Nullable Monitoring monitoring;
 
-    /**
-     * Routes to {@code server}.
-     *
-     * @param maxInputByteSize the longest body of a request, in bytes
-     * @param headers which requests need which headers
-     */
+    /** Routes to {@code server}; {@code maxInputByteSize} limits the body of a request. */
     public TensorFlowRoutes(
             InferenceServer server, long maxInputByteSize, HeaderRules headers, TensorFlowSettings settings) {
         this.anyOrigin = settings.anyOrigin();
@@ -134,7 +129,7 @@ public final class TensorFlowRoutes implements Routes {
         return exchange.path().regionMatches(true, 0, ROOT, 0, ROOT.length()) && answerModels(exchange);
     }
 
-    /** Answers a path below {@code /v1/}, whether a route has it or not. */
+    /** Answers any path below {@code /v1/}, also one without a route. */
     private boolean answerModels(Exchange exchange) {
         if (anyOrigin) {
             exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
@@ -237,7 +232,7 @@ public final class TensorFlowRoutes implements Routes {
                 "Malformed request: " + exchange.method().text() + " " + exchange.path() + query);
     }
 
-    /** Whatever is no route, by its path or by its method, is malformed. */
+    /** A request without a route, by its path or by its method, is malformed. */
     private static final class Conventions implements RouteConventions {
         @Override
         public void answerUnknownPath(Exchange exchange) {
@@ -288,7 +283,7 @@ public final class TensorFlowRoutes implements Routes {
 
         private record Predict(InferenceRequest request, boolean rows) {}
 
-        /** The body is not needed any more when the inputs have been read. */
+        /** Reads the inputs, after which the body is not needed any more. */
         private Predict read(Exchange exchange, ServablePath path, RequestUsage usage) {
             Landed body = bodies.land(exchange);
             try (Buffer buffer = body.buffer()) {
@@ -320,11 +315,7 @@ public final class TensorFlowRoutes implements Routes {
         static final class Signatures {
             private Signatures() {}
 
-            /**
-             * The signature of {@code model} that a request names.
-             *
-             * @throws GatunException INVALID_ARGUMENT when there is none of that name, or it has no inputs
-             */
+            /** The signature that a request names. Throws INVALID_ARGUMENT when there is none, or it has no inputs. */
             static EntryPoint of(ModelVersion model, Servable wanted) {
                 EntryPoint signature = model.entryPoints().get(wanted.entryPoint());
                 if (signature == null) {

@@ -13,9 +13,7 @@ import java.nio.charset.StandardCharsets;
 /** Shows the beginning of a value to its sender, in the layout of the responses. For one thread. */
 final class ValueText {
     private static final int BYTE_LIMIT = 256;
-
     private static final int INDENT = 4;
-
     private static final String LONG_NAME = "...";
 
     private final MemorySegment text;

@@ -29,12 +29,7 @@ public final class ProfileWriter {
     private final long startNanos;
     private final long startEpochNanos;
 
-    /**
-     * Will write a recording.
-     *
-     * @param startNanos when it began, as a reading of {@link System#nanoTime}; no request in it began before
-     * @param startEpochNanos the same in nanoseconds since 1970
-     */
+    /** {@code startNanos} is the recording's begin by {@link System#nanoTime}, {@code startEpochNanos} since 1970. */
     public ProfileWriter(Recording recording, long startNanos, long startEpochNanos) {
         this.recording = recording;
         this.startNanos = startNanos;

@@ -11,12 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request to a model did. Times are readings of {@link System#nanoTime}.
- *
- * @param model the model's name
- * @param version the model's version
- * @param whole from the server's taking the request over to its response or failure
- * @param parts the stages within that, in the order of their times
+ * What a request to a model did, in readings of {@link System#nanoTime}: the {@code whole} from the server's taking it
+ * over to its response or failure, and the {@code parts} within that in order.
  */
 record ProfiledRequest(String model, long version, Span whole, List<Span> parts) {
     private static final Comparator<Timestamp> BY_TIME =
@@ -46,7 +42,7 @@ record ProfiledRequest(String model, long version, Span whole, List<Span> parts)
             return wireName;
         }
 
-        /** The stage between two that a request reached one after the other; null when that is none that is told. */
+        /** The kind of time between two stages that followed each other; null when it is not reported. */
         private static @Nullable Kind between(TraceStage from, TraceStage to) {
             if (from == TraceStage.QUEUE_START && to == TraceStage.COMPUTE_START) {
                 return QUEUE;

@@ -14,7 +14,7 @@ import java.util.Optional;
 public final class RateText {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
-    /** What models did. */
+    /** The counts of what models did. */
     private record Work(long answered, long inferences, long failed, long queueNanos, long computeNanos) {
         static final Work NONE = new Work(0, 0, 0, 0, 0);
 
@@ -73,13 +73,8 @@ public final class RateText {
     private RateText() {}
 
     /**
-     * The rates of all models together, and where that is wanted of each that did anything.
-     *
-     * @param before the counters at the start
-     * @param after the counters at the end
-     * @param seconds the time between them; positive
-     * @param eachModel whether there is a line for each model, too
-     * @param time the time of day that the text begins with; empty for none
+     * The rates of all models together, and if {@code eachModel} those of each that did anything, from the counters at
+     * the start and the end, {@code seconds} apart; begins with the {@code time} of day, empty for none.
      */
     public static String of(
             List<ModelStatistics> before,

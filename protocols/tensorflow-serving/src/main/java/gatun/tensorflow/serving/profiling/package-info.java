@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What requests did for a while, as TensorFlow's profilers want it told. */
+/** Recordings of requests, in the forms of TensorFlow's profilers. */
 @NullMarked
 package gatun.tensorflow.serving.profiling;
 

@@ -42,10 +42,10 @@ public final class TensorFlowProtocolProvider implements ProtocolProvider {
     private static final int PRECEDENCE = 100;
     private static final TensorFlowSettings STANDARD = TensorFlowSettings.STANDARD;
 
-    /** This protocol over HTTP, and no other. */
+    /** The port for this protocol alone over HTTP. */
     private static final Kind REST = new Kind("rest", "REST", Transport.HTTP, "/v1", Audience.CLIENTS, false, false);
 
-    /** gRPC, where clients of TensorFlow Serving look for it. */
+    /** The port of gRPC, where clients of TensorFlow Serving look for it. */
     private static final Kind GRPC =
             new Kind("tensorflow-grpc", "gRPC", Transport.GRPC, "", Audience.CLIENTS, true, true);
 

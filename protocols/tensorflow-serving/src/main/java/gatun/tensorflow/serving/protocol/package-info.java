@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** TensorFlow Serving's protocol as the server speaks it: its routes and its services. */
+/** TensorFlow Serving's protocol as the server offers it. */
 @NullMarked
 package gatun.tensorflow.serving.protocol;
 
