@@ -4,11 +4,8 @@ package gatun.memory.buffers;
 import java.util.BitSet;
 
 /**
- * Divides a range of address space into blocks whose sizes are powers of two. Knows numbers only: offsets go in and
- * come out, and nobody touches memory. Not safe for several threads: {@link BufferPool} guards it with its lock.
- *
- * <p>The lowest free offset is taken first, so that what is lent stays together at the bottom and large blocks stay
- * whole at the top.
+ * Divides a range of address space into blocks whose sizes are powers of two; touches no memory. Guarded by the lock of
+ * {@link BufferPool}. Lends the lowest free offset, so that lent blocks stay together and large ones whole at the top.
  */
 final class BuddyBlocks {
     /** Result of {@link #take} when no block of that size is free. */
@@ -16,9 +13,7 @@ final class BuddyBlocks {
 
     private final int smallestShift;
     private final int largestShift;
-    /**
-     * Per order the free blocks, by their number in that order: block {@code n} of order {@code k} starts at n << k.
-     */
+    /** Free blocks of each order, by their number in it: block {@code n} of order {@code k} starts at n << k. */
     private final BitSet[] free;
 
     /** Blocks of {@code 1 << smallestShift} to {@code 1 << largestShift} bytes; {@code count} of the largest fit. */

@@ -33,7 +33,6 @@ public final class Buffer implements Hold {
     private static final long POISONED_BYTES = 4096;
 
     private static final byte POISON = (byte) 0xDB;
-
     private static final int IDLE = 0;
     private static final int LENT = 1;
     private static final VarHandle STATE;
@@ -116,10 +115,7 @@ public final class Buffer implements Hold {
         return address;
     }
 
-    /**
-     * Where the memory starts in the pool's address space, and so in the {@linkplain BufferPool#file file} of a shared
-     * one.
-     */
+    /** Offset in the pool's address space, and so in the {@linkplain BufferPool#file file} of a shared one. */
     public long offset() {
         return offset;
     }
@@ -156,12 +152,7 @@ public final class Buffer implements Hold {
 
     /** Takes buffers back whose loans have ended. */
     interface Owner {
-        /**
-         * Takes back a buffer that nobody holds any more.
-         *
-         * @param charged what the loan was charged; 0 where the caller uncharges it later: until then the memory stays
-         *     mapped
-         */
+        /** Takes back a buffer without holders, charged {@code charged}; if 0, it stays mapped until uncharged. */
         void takeBack(Buffer buffer, long charged);
     }
 }

@@ -24,18 +24,13 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Owns the address space of a {@link BufferPool} and makes buffers from it when none of the wanted size is idle. Safe
- * for any thread.
- *
- * <p>All of it is reserved when the pool is made, many times the limit, because sizes are rounded up and incoming
- * buffers have their whole size long before it has come; the system gives a page its memory when it is first touched.
- * Idle buffers keep their pages only while all buffers together have at most twice the limit, which bounds the pages
- * that nobody uses.
+ * The address space of a {@link BufferPool}, of which it makes buffers when none of the wanted size is idle.
+ * Thread-safe. Reserves many times the limit at once, because sizes are rounded up and incoming buffers have their
+ * whole size early; a page costs memory from its first use on. Idle buffers keep their pages while all buffers together
+ * have at most twice the limit.
  */
 final class BufferBlocks implements Buffer.Owner {
-    /**
-     * Buffers from this size on have a block of their own; smaller ones share a {@link PoolSpace.Slab} of this size.
-     */
+    /** Buffers from this size on have their own block; smaller ones share a {@link PoolSpace.Slab} of this size. */
     static final int SLAB_SHIFT = 16;
 
     /** Enough for a slab of each small size, however low the limit is. */
@@ -46,7 +41,7 @@ final class BufferBlocks implements Buffer.Owner {
 
     /** How many of the largest blocks there may be, where the system has so much address space. */
     private static final int MOST_BLOCKS = 128;
-
+    private static final int MOST_BLOCKS = 128;
     private static final int MOST_RESERVED_SHIFT = 42;
 
     private final CoreCaches caches;
@@ -58,9 +53,7 @@ final class BufferBlocks implements Buffer.Owner {
 
     /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
     private final ReentrantLock lock = new ReentrantLock();
-
     private final BuddyBlocks blocks;
-
     /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */
     private final AtomicLong madeBytes = new AtomicLong();
 
@@ -200,9 +193,7 @@ final class BufferBlocks implements Buffer.Owner {
         trimPass = pass + 1;
     }
 
-    /**
-     * Locks the first {@code byteSize} bytes, rounded up to a power of two, since blocks are taken from there first.
-     */
+    /** Locks the first {@code byteSize} bytes, rounded up to a power of two: blocks are taken from there first. */
     void lockFor(CudaDevice device, long byteSize) {
         long bytes = Math.min(1L << largestShift, 1L << Math.max(SLAB_SHIFT, Buffer.shift(byteSize)));
         lockedBytes = bytes; // before, so that nothing is given up meanwhile
@@ -214,7 +205,7 @@ final class BufferBlocks implements Buffer.Owner {
         }
     }
 
-    /** How much is locked; 0 while nothing is. */
+    /** 0 while nothing is locked. */
     long lockedBytes() {
         return lockedBytes;
     }

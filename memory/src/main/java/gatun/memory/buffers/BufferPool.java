@@ -106,12 +106,8 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     }
 
     /**
-     * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests
-     * are answered while large ones take all the rest.
-     *
-     * @param setting what the operator calls the limit, for errors
-     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
-     * @throws GatunException when the system refuses the address space
+     * As {@link #BufferPool(long, String)}, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64
+     * KiB, so that small requests are answered while large ones take all the rest.
      */
     public static BufferPool withReserve(long byteLimit, String setting) {
         return withReserve(byteLimit, setting, PoolSpace::ofProcess);
@@ -122,44 +118,27 @@ public final class BufferPool implements AutoCloseable, MetricSource {
                 byteLimit, setting, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime, spaces);
     }
 
-    /**
-     * The same, whose memory is a file that other processes map too: see {@link #file}.
-     *
-     * @param name for whoever looks at the process's files
-     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
-     * @throws GatunException when the system refuses the address space
-     */
+    /** As {@link #withReserve}, whose memory is a {@link #file} named {@code name} that other processes map too. */
     public static BufferPool sharedWithReserve(String name, long byteLimit, String setting) {
         return withReserve(byteLimit, setting, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
     /**
-     * A pool whose memory is a file that other processes map too: see {@link #file}. What they write there is seen here
-     * at once.
-     *
-     * @param name for whoever looks at the process's files
-     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
-     * @throws GatunException when the system refuses the address space
+     * As {@link #BufferPool(long)}, whose memory is a {@link #file} named {@code name} that other processes map too.
+     * What they write there is seen here at once.
      */
     public static BufferPool shared(String name, long byteLimit) {
         return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
-    /**
-     * The same whose file another process has made by {@link #newFile}.
-     *
-     * @param file owned by this from now on
-     * @param byteLimit as there
-     */
+    /** As {@link #shared}, in a file that another process made by {@link #newFile} of the same limit; owns {@code file}. */
     public static BufferPool in(SharedFile file, long byteLimit) {
         return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.of(file));
     }
 
     /**
-     * The file of a pool in another process, which may not be of this user.
-     *
-     * @param name for whoever looks at the process's files
-     * @throws GatunException when the system refuses the address space
+     * The file, named {@code name}, of a pool in another process, which may be of another user. Throws {@link
+     * GatunException} when the system refuses the address space.
      */
     public static SharedFile newFile(String name, long byteLimit) {
         return BufferBlocks.reserve(byteLimit, "", byteSize -> PoolSpace.shared(name, byteSize))
@@ -274,9 +253,8 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     }
 
     /**
-     * A buffer for an incoming one, charged by the caller, whose block counts against the address space for those until
-     * it is {@linkplain #unclaim unclaimed}: bytes that are announced and do not come must not take the space that
-     * others' buffers need.
+     * Takes a buffer for an incoming one, charged by the caller. Its block counts against the address space of incoming
+     * buffers until {@link #unclaim}: bytes announced that do not come must not take the space of others.
      */
     Buffer claim(long byteSize) {
         long block = claimedBytes(Buffer.shift(byteSize));
@@ -298,8 +276,6 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     void unclaim(Buffer buffer) {
         claimed.addAndGet(-claimedBytes(buffer.shift));
     }
-
-    /** Small buffers share slabs, which are few. */
     private static long claimedBytes(int shift) {
         return shift < BufferBlocks.SLAB_SHIFT ? 0 : 1L << shift;
     }
@@ -442,9 +418,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         return caches.charge(charge, limit(byteSize));
     }
 
-    /**
-     * How many more bytes buffers of {@code byteSize} may take; below 0 when small ones have taken from the reserve.
-     */
+    /** Bytes that buffers of {@code byteSize} may still take; below 0 when small ones took from the reserve. */
     long freeBytes(long byteSize) {
         return limit(byteSize) - usedBytes();
     }

@@ -19,10 +19,7 @@ import org.jspecify.annotations.Nullable;
  * the loan is larger or smaller than the one before is moved then, from and to a store of bytes that each cache has.
  */
 final class CoreCaches {
-    /**
-     * Cached are buffers of up to {@code 1 << LARGEST_SHIFT} bytes. For larger ones a shared word is cheap, and they
-     * lose idle memory.
-     */
+    /** Buffers of up to {@code 1 << LARGEST_SHIFT} bytes are cached; larger ones lose idle memory. */
     static final int LARGEST_SHIFT = BufferBlocks.SLAB_SHIFT - 1;
 
     /** The most bytes that a cache stores beside its buffers. */
@@ -57,12 +54,7 @@ final class CoreCaches {
     /** Held to shut and to open caches, and to take from one for another core. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /**
-     * Nothing lent, and empty caches.
-     *
-     * @param count how many caches; one is none, since all would share it
-     * @param onLast runs when nothing is lent any more after {@link #close}; perhaps twice
-     */
+    /** @param count caches, where one is none, as all would share it; {@code onLast} runs once or twice after close */
     CoreCaches(int count, long byteLimit, BufferTable buffers, BufferStack[] stacks, Runnable onLast) {
         this.count = count == 1 ? 0 : count;
         this.openLimit = byteLimit / 2;
@@ -72,10 +64,7 @@ final class CoreCaches {
         this.words = new long[PaddedLong.PADDING + this.count * STRIDE];
     }
 
-    /**
-     * An idle buffer of a cache, which is charged {@code charge} bytes from now on; null where it has none of that
-     * size.
-     */
+    /** An idle buffer of the cache, which is charged {@code charge} bytes from now on; null where it has none. */
     @Nullable
     Buffer take(int core, int shift, long charge, long limit) {
         if (shift > LARGEST_SHIFT || count == 0) {
@@ -98,9 +87,7 @@ final class CoreCaches {
         return null;
     }
 
-    /**
-     * Changes what a buffer is charged by {@code more} bytes, which may be less than 0; false where there is no room.
-     */
+    /** Changes a buffer's charge by {@code more} bytes, perhaps below 0; false where there is no room. */
     private boolean recharge(int core, long more, long limit) {
         int at = start(core) + STORE;
         long stored = (long) WORDS.getVolatile(words, at);
@@ -303,10 +290,7 @@ final class CoreCaches {
 
     /**
      * The idle buffers of one size, the latest on top because its memory is warm. Lock-free and without allocation.
-     *
-     * <p>Buffers are linked by their numbers rather than by reference, so that the top and a count of its changes fit
-     * one word: a thread that was stopped between reading the top and replacing it fails, even if the same buffer has
-     * come back to the top meanwhile.
+     * Linked by number, so that the top and a count of its changes fit one word, against the ABA problem.
      */
     static final class BufferStack {
         /** The number that no buffer has: the end of the chain. */
@@ -345,9 +329,7 @@ final class CoreCaches {
             }
         }
 
-        /**
-         * Takes all buffers at once and returns the number of the top one; they stay linked by {@link Buffer#below}.
-         */
+        /** Takes all buffers, linked by {@link Buffer#below}, and returns the number of the top one. */
         int popAll() {
             while (true) {
                 long seen = top.get();

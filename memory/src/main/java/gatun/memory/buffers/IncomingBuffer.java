@@ -43,7 +43,6 @@ public final class IncomingBuffer implements Hold {
     private static final long CLOSED_WHILE_EVICTING = -3;
     private static final long MOVING = -4;
     private static final long ENDED = -5;
-
     private static final VarHandle STATE;
 
     static {
@@ -221,11 +220,7 @@ public final class IncomingBuffer implements Hold {
         return buffer;
     }
 
-    /**
-     * Checks that the memory is still there.
-     *
-     * @throws GatunException UNAVAILABLE when it was taken away because the sender is slow
-     */
+    /** Throws {@link GatunException} UNAVAILABLE when the memory was taken away because the sender is slow. */
     public void requireHeld() {
         long now = state;
         if (now == EVICTING || now == EVICTED) {
@@ -297,11 +292,7 @@ public final class IncomingBuffer implements Hold {
                 + " seconds; try again, and send it without a break";
     }
 
-    /**
-     * Takes the memory away, but for a granule that keeps the pool mapped. Any thread; {@link #finishEviction} follows.
-     *
-     * @return the bytes that others may have; {@link #TOO_LATE} when it was completed, closed or evicted before
-     */
+    /** Takes all but a granule; {@link #finishEviction} follows. Returns the freed bytes, or {@link #TOO_LATE}. */
     long beginEviction(String cause) {
         long charged = state;
         evictionCause = cause;

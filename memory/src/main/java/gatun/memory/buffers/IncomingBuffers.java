@@ -14,18 +14,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link IncomingBuffer}s of a pool. Decides which of them lose their memory when another buffer needs it and the
- * limit is reached:
- *
- * <ol>
- *   <li>those whose senders are behind the least rate by more than {@link #GRACE_NANOS}, and later than the sender that
- *       asks: the latest first;
- *   <li>when that is not enough, buffers of the one sender that holds more than half of what large buffers may take,
- *       the latest first, unless that is one buffer alone or its sender asks itself.
- * </ol>
- *
- * <p>Nobody loses anything when all of it would not be enough. Safe for any thread; the lock is never held over a
- * system call or a callback.
+ * The {@link IncomingBuffer}s of a pool. When another buffer needs their memory, takes it first from the senders that
+ * are behind the least rate by more than {@link #GRACE_NANOS}, and later than the asking one, the latest first; when
+ * that is not enough, from the one sender that holds more than half of what large buffers may take, the latest first,
+ * unless that is one buffer alone or its sender asks itself. Takes nothing when all of it would not be enough.
+ * Thread-safe; the lock is never held over a system call or a callback.
  */
 final class IncomingBuffers {
     /** How far a sender may be behind before others come first. */
@@ -85,11 +78,7 @@ final class IncomingBuffers {
         return expected <= pool.surelyFreeBytes(byteSize) || expected <= pool.freeBytes(byteSize);
     }
 
-    /**
-     * Charges {@code step} bytes for a buffer that then has {@code byteSize}, if need be by taking from others.
-     *
-     * @param asking the buffer that grows; null for one that is taken whole
-     */
+    /** Charges for a buffer of {@code byteSize} that {@code asking} grows to (null: taken whole), evicting others. */
     boolean charge(long step, long byteSize, @Nullable IncomingBuffer asking) {
         while (!pool.charge(step, byteSize)) {
             List<IncomingBuffer> evicted = evict(step - pool.freeBytes(byteSize), asking);

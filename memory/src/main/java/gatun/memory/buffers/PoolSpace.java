@@ -5,10 +5,8 @@ import gatun.bindings.Posix;
 import java.util.Optional;
 
 /**
- * The address space of a {@link BufferPool}: memory of this process, or a file that other processes map too. A page
- * costs memory from its first use on. Owns it. Safe for any thread.
- *
- * @param file what other processes open; empty for memory of this process alone
+ * The address space of a {@link BufferPool}, which it owns: a file that other processes map too, or, where {@code file}
+ * is empty, memory of this process alone. A page costs memory from its first use on. Thread-safe.
  */
 record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
     /** @throws gatun.bindings.SystemCallException when the system refuses */

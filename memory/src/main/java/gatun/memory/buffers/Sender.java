@@ -44,9 +44,9 @@ public record Sender(Object identity) {
     }
 
     /**
-     * The pace at which a client reads a response that lies in memory which others may need. A client that takes less than
-     * 64 KiB a second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its response
-     * while memory is short. Written by one thread at a time, read by any; allocates nothing.
+     * The pace at which a client reads a response that lies in memory which others may need. A client that takes less
+     * than 64 KiB a second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its
+     * response while memory is short. Written by one thread at a time, read by any; allocates nothing.
      */
     public static final class ReadingPace {
         /** How far a client may be behind before others come first. */
@@ -58,7 +58,6 @@ public record Sender(Object identity) {
         private static final long NOTHING = 0;
 
         private final LongSupplier nanoClock;
-
         private volatile long since = NOTHING;
         private volatile long taken;
 

@@ -38,15 +38,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CudaDevice {
     private static final Logger LOG = System.getLogger("gatun.memory");
-
     private static final int NAME_BYTES = 256;
 
-    /**
-     * The codes of {@code CUresult} after which a context is of no more use, by what cuda.h says of each: device
-     * unavailable 46, ECC 214, NVLink 220, contained 226, illegal address 700, launch timeout 702, context destroyed
-     * 709, assert 710, hardware stack 714, illegal instruction 715, misaligned address 716, address space 717, program
-     * counter 718, launch failed 719, tensor memory leak 721, external device 911.
-     */
+    // By cuda.h: device unavailable, ECC, NVLink, contained, illegal address, launch timeout, context destroyed, assert,
+    // hardware stack, illegal instruction, misaligned address, address space, program counter, launch failed, tensor
+    // memory leak, external device.
     private static final Set<Integer> STICKY =
             Set.of(46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 911);
 
@@ -302,9 +298,7 @@ public final class CudaDevice {
         return "GPU " + ordinal + " (" + name + ")";
     }
 
-    /**
-     * Platform threads that call CUDA for virtual ones; they end when they have been idle for a while. Safe for any thread.
-     */
+    /** Platform threads that call CUDA for virtual ones and end when idle for a while. Thread-safe. */
     static final class DeviceThreads {
         /** A GPU copies in each direction at once, and one call may wait. */
         private static final int COUNT = 4;

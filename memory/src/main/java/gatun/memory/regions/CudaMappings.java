@@ -69,12 +69,7 @@ final class CudaMappings {
         }
     }
 
-    /**
-     * Opens the allocation that {@code handle} stands for, on the GPU where its owner has it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when CUDA does not open it, UNAVAILABLE when the device has failed or has
-     *     no room for it
-     */
+    /** Opens the allocation of {@code handle}. Throws INVALID_ARGUMENT, or UNAVAILABLE for a failed or full device. */
     Mapping open(String region, CudaDevice device, byte[] handle) {
         // Allocations of a failed device that are still open get no new users.
         device.requireWorking();

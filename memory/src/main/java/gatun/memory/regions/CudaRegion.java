@@ -35,12 +35,7 @@ final class CudaRegion extends Region {
         this.memory = mapping.memory().slice(0, status.byteSize());
     }
 
-    /**
-     * Opens the allocation behind {@code handle} for a region.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be opened or the allocation is smaller than the region,
-     *     UNAVAILABLE when the device has failed; nothing stays open then
-     */
+    /** Opens the allocation behind {@code handle}. Throws as {@link CudaMappings#open}, and when it is too small. */
     static CudaRegion open(
             CudaRegionStatus status,
             CudaDevice device,
@@ -179,9 +174,8 @@ final class CudaRegion extends Region {
     }
 
     /**
-     * A window of a GPU's memory to write outputs to. Who can use it there takes its address; for everybody else there is a
-     * buffer in system memory, of which as much as was handed out goes to the GPU when the results are complete. For one
-     * thread at a time.
+     * A window of GPU memory for outputs, used by address or by a buffer in system memory, of which as much as was
+     * handed out goes to the GPU on {@link #settle}. Not thread-safe.
      */
     private static final class OutputLease extends DeviceLease {
         private final BufferPool pool;

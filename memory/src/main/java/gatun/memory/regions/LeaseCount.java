@@ -5,9 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts who uses a resource, and lets it go when it was retired, or is to go when unused, and the last user has left.
- * Count and the two marks share one word, so there is no gap between looking at one and changing the other. Lock-free;
- * {@code release} runs exactly once, on whichever thread is last.
+ * Counts the users of a resource. Calls {@code release} exactly once, on the thread of the last user to leave, when the
+ * resource is retired or is to go when unused. Lock-free: count and both marks share one word.
  */
 final class LeaseCount {
     private static final int RETIRED = Integer.MIN_VALUE;

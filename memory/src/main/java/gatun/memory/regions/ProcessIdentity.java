@@ -7,12 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/**
- * One process and no other that has its number later.
- *
- * @param pid its number, while it runs
- * @param startTicks when it began, in the system's ticks since its start
- */
+/** A process and no other that has its {@code pid} later; {@code startTicks} are the system's ticks since boot. */
 record ProcessIdentity(long pid, long startTicks) {
     /** The place of the time in {@code /proc/<pid>/stat}, counted behind the name in parentheses. */
     private static final int START_FIELD = 20;

@@ -8,9 +8,9 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
 /**
- * The errors for regions that cannot be registered or used. The texts that the v2 protocol's reference implementation
- * has are its own, word for word. As there, an object that cannot be opened is an internal error: mostly the server does
- * not see the client's objects; other mistakes of a client are not, though it calls more of them so.
+ * The errors for regions that cannot be registered or used, in the words of the v2 protocol's reference implementation.
+ * As there, an object that cannot be opened is an internal error, mostly since the server does not see the client's
+ * objects; a client's other mistakes are not, though some are there.
  */
 final class RegionErrors {
     private RegionErrors() {}

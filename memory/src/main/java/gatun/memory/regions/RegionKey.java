@@ -14,20 +14,13 @@ sealed interface RegionKey {
 
     int NAME_LIMIT = 255;
 
-    /**
-     * A POSIX object.
-     *
-     * @param path its name as {@code shm_open} takes it, with one leading slash
-     */
+    /** A POSIX object, whose {@code path} is its name as {@code shm_open} takes it, with one leading slash. */
     record PosixObject(String path) implements RegionKey {}
 
     /** An open descriptor of another process. */
     record ForeignDescriptor(long pid, String path) implements RegionKey {}
 
-    /**
-     * The object that {@code key} names. Throws {@link GatunException} INVALID_ARGUMENT for a key that names neither,
-     * or something that is not the client's to name.
-     */
+    /** Throws {@link GatunException} INVALID_ARGUMENT for a key of no kind, or not the client's to name. */
     static RegionKey parse(String region, String key) {
         Matcher descriptor = DESCRIPTOR.matcher(key);
         if (descriptor.matches()) {

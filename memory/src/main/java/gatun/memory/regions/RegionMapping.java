@@ -24,11 +24,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Owns one mapping of a client's object, its descriptor and its guard. Whoever holds it calls {@link #close} once,
- * after the last use of {@link #bytes}. Everything else is safe for any thread.
- *
- * <p>Pages can be read only, until somebody wants to write the first time: a server that only reads a region cannot
- * spoil it by mistake.
+ * A mapping of a client's object, with its descriptor and guard. Closed once by its owner after the last use of
+ * {@link #bytes}; else thread-safe. Read-only until the first write, so that reading cannot spoil a region by mistake.
  */
 final class RegionMapping implements AutoCloseable {
     private static final int READ_WRITE = Posix.PROT_READ | Posix.PROT_WRITE;
@@ -64,12 +61,7 @@ final class RegionMapping implements AutoCloseable {
         this.objectEnd = status.offset() + status.byteSize();
     }
 
-    /**
-     * Opens an object and maps a region of it.
-     *
-     * @param status the region; offset and size are unsigned and not yet checked
-     * @throws GatunException with the protocol's text; nothing stays open then
-     */
+    /** Opens and maps a region of unchecked, unsigned offset and size. Throws with the protocol's text. */
     static RegionMapping open(SystemRegionStatus status, RegionKey key, FaultGuard faultGuard) {
         SharedObject object = SharedObject.open(status, key);
         try {
@@ -155,9 +147,7 @@ final class RegionMapping implements AutoCloseable {
         return object.owner();
     }
 
-    /**
-     * Whether no process but this one has the object open or mapped, and it has no name. Looks through all processes.
-     */
+    /** Whether it is a memfd that no other process has open or mapped. Looks through all processes. */
     boolean isAbandoned() {
         return object.sealed() && !OpenObjects.isHeldElsewhere(identity);
     }
@@ -167,11 +157,7 @@ final class RegionMapping implements AutoCloseable {
         return bytes;
     }
 
-    /**
-     * Finds out whether the region can be used now.
-     *
-     * @throws GatunException INVALID_ARGUMENT when its owner truncated the object
-     */
+    /** Throws INVALID_ARGUMENT when the owner truncated the object. */
     void checkUsable() {
         checkUnbroken();
         if (kind != RegionKind.SEALED) {
@@ -182,22 +168,14 @@ final class RegionMapping implements AutoCloseable {
         }
     }
 
-    /**
-     * Finds out whether a use was worth something. Costs two loads.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a part that was touched was not there
-     */
+    /** Throws INVALID_ARGUMENT when a page that was touched was not there. Costs two loads. */
     void checkUnbroken() {
         if (guard.isPresent() && guard.get().broken()) {
             throw RegionErrors.broken(region);
         }
     }
 
-    /**
-     * Lets the pages be written, from now on.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the server may only read the object
-     */
+    /** Lets the pages be written from now on. Throws INVALID_ARGUMENT when the server may only read the object. */
     void makeWritable() {
         if (writable) {
             return;
@@ -298,10 +276,7 @@ final class RegionMapping implements AutoCloseable {
         }
     }
 
-    /**
-     * Which shared memory object something is: two mappings of the same identity, both still open, are of the same
-     * memory.
-     */
+    /** Identity of a shared memory object, and of its memory as long as the mappings are open. */
     record ObjectIdentity(long device, long inode) {
         static ObjectIdentity of(FileStatus file) {
             return new ObjectIdentity(file.device(), file.inode());

@@ -98,9 +98,7 @@ public interface RegionRegistry extends AutoCloseable {
         unregister(name, RegionStatus.class);
     }
 
-    /**
-     * As {@link #unregister(String)}, for a region of one kind: the name of a region of the other kind changes nothing.
-     */
+    /** As {@link #unregister(String)}, for a region of {@code kind}; one of the other kind stays. */
     void unregister(String name, Class<? extends RegionStatus> kind);
 
     /** Forgets all regions of both kinds. */

@@ -57,9 +57,7 @@ final class RegionReleaser implements AutoCloseable {
         });
     }
 
-    /**
-     * Ends the thread when the last mapping is gone. Waits for that, but not long: a request may still hold a lease.
-     */
+    /** Ends the thread after the last mapping. Waits for that only briefly: a request may still hold a lease. */
     @Override
     public void close() {
         closed = true;

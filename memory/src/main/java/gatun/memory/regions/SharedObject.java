@@ -15,22 +15,14 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * A shared memory object of a client's, opened and found to be one. Owns the descriptor.
- *
- * @param descriptor of the object
- * @param sealed whether nobody can make it smaller
- * @param writable whether it could be opened for writing too
- * @param owner the process that offered it; empty for an object with a name, which is nobody's
+ * A client's shared memory object, opened and checked; owns the descriptor. If {@code sealed} nobody can make it
+ * smaller; {@code owner} is the process that offered it, empty for an object with a name.
  */
 record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Optional<ProcessIdentity> owner)
         implements AutoCloseable {
     private static final String MEMFD_LINK = "/memfd:";
 
-    /**
-     * Opens the object that {@code key} names.
-     *
-     * @throws GatunException when there is no such object, or it is not shared memory, or not the client's to offer
-     */
+    /** Throws {@link GatunException} when there is none, it is not shared memory, or not the client's to offer. */
     static SharedObject open(SystemRegionStatus status, RegionKey key) {
         return switch (key) {
             case RegionKey.PosixObject posix -> openPosix(status, posix.path());
@@ -171,9 +163,8 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Opt
     }
 
     /**
-     * The rights of a server on an object that another user owns. The system decides them for most servers. A server
-     * with root's power over files could open every user's objects, in the name of any client: it may do only as much
-     * as the object's mode lets everybody do. Stateless.
+     * The rights of a server on another user's object. The system decides them, but a server with root's power over
+     * files may do only what the object's mode lets everybody do. Stateless.
      */
     static final class ObjectPermissions {
         // Permission bits of everybody, as in C.

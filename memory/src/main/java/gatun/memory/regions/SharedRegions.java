@@ -50,11 +50,7 @@ public final class SharedRegions implements RegionRegistry {
         this.guards = guards;
     }
 
-    /**
-     * An empty registry. Installs the fault guard in this process where it is available.
-     *
-     * @param pool lends the memory for copies, where regions must be copied
-     */
+    /** An empty registry. Installs the fault guard where available; {@code pool} lends the memory for copies. */
     public static SharedRegions open(BufferPool pool) {
         return new SharedRegions(pool, FaultGuard.install(LibraryCache.ofUser()));
     }
@@ -219,10 +215,8 @@ public final class SharedRegions implements RegionRegistry {
     @Override
     public void unregister(String name, Class<? extends RegionStatus> kind) {
         Region region = regions.get(name);
-        if (region != null && kind.isInstance(region.status())) {
-            if (region.retireWhenUnused()) {
-                RegionEvents.retired(region.status(), RegionEvents.Why.UNREGISTERED);
-            }
+        if (region != null && kind.isInstance(region.status()) && region.retireWhenUnused()) {
+            RegionEvents.retired(region.status(), RegionEvents.Why.UNREGISTERED);
         }
     }
 
@@ -235,9 +229,7 @@ public final class SharedRegions implements RegionRegistry {
         return region.borrow(offset, byteSize, access, pool);
     }
 
-    /**
-     * Takes back now the regions that clients left behind when they ended, which otherwise happens some seconds later.
-     */
+    /** Takes back abandoned regions now, which otherwise happens some seconds later. */
     void takeBackAbandoned() {
         abandoned.takeBack();
     }
@@ -267,12 +259,10 @@ public final class SharedRegions implements RegionRegistry {
     }
 
     /**
-     * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a
-     * sealed object was registered from is gone, and no other process has the object open or mapped. An object with a name
-     * can be opened by somebody at any time, and nobody knows which processes use memory on a GPU: those stay. Also ends the
-     * use of regions that were unregistered while requests used them, which ever new requests would otherwise keep. Looks
-     * on a thread of its own, from time to time, and takes regions that it has found so twice, so that a client's last
-     * requests are answered. Safe for any thread.
+     * Takes back regions of clients that ended without unregistering them, where that is certain: the process that
+     * registered a sealed object is gone, and no other has the object open or mapped. Named objects and GPU memory
+     * stay. Also retires regions unregistered while in use, which new requests would keep. Its thread looks now and
+     * then and takes what it found twice, so that a client's last requests are answered. Thread-safe.
      */
     static final class AbandonedRegions implements AutoCloseable {
         private static final Logger LOG = System.getLogger("gatun.memory");

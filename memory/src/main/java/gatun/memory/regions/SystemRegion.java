@@ -107,12 +107,7 @@ final class SystemRegion extends Region {
 
         private UnguardedCopy() {}
 
-        /**
-         * Copies {@code source} to {@code target} of the same size, of which one lies in {@code mapping}.
-         *
-         * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; the content of the
-         *     target is undefined then
-         */
+        /** Copies {@code source} to a target of the same size, one of them in {@code mapping}. Throws if truncated. */
         static void copy(MemorySegment source, MemorySegment target, String region, RegionMapping mapping) {
             try {
                 long byteSize = source.byteSize();
@@ -133,9 +128,8 @@ final class SystemRegion extends Region {
     }
 
     /**
-     * A window whose results are written to a buffer first and copied to the region when they are complete. The buffer
-     * begins as a copy of the window, so that what the engine leaves alone stays as it was and never shows another
-     * request's data.
+     * A window whose results are written to a buffer first, and copied to the region when complete. The buffer begins
+     * as a copy of the window: what the engine leaves alone stays, and no other request's data is shown.
      */
     private static final class StagedLease extends WindowLease<SystemRegion> {
         private final MemorySegment window;

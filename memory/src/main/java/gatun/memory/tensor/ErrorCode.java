@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.tensor;
 
-/**
- * The kind of failure that a {@link GatunException} reports. Each protocol maps these to its own status in one table.
- */
+/** The kind of failure of a {@link GatunException}; each protocol maps it to a status of its own in one table. */
 public enum ErrorCode {
     /** Nothing better is known. */
     UNKNOWN,

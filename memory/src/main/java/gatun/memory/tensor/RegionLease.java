@@ -4,9 +4,7 @@ package gatun.memory.tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/**
- * The right of one request to use a window of a registered region. The region stays mapped while it is held.
- */
+/** A request's right to use a window of a registered region, which stays mapped while it is held. */
 public interface RegionLease extends Hold {
     /**
      * The window's memory, of exactly the size that was borrowed, where the processor can use it. Of a window on a GPU

@@ -47,16 +47,12 @@ public final class Shape {
         return dims.clone();
     }
 
-    /**
-     * The product of all dimensions, 1 for a scalar; {@link #UNKNOWN_COUNT} or {@link #OVERFLOW} where there is none.
-     */
+    /** The product of all dimensions, 1 for a scalar, or {@link #UNKNOWN_COUNT} or {@link #OVERFLOW}. */
     public long elementCount() {
         return elementCount(0);
     }
 
-    /**
-     * The product of the dimensions from {@code firstDim} on, with the same special results as {@link #elementCount()}.
-     */
+    /** The product from dimension {@code firstDim} on, with the same special results as {@link #elementCount()}. */
     public long elementCount(int firstDim) {
         long count = 1;
         boolean variable = false;
@@ -129,9 +125,7 @@ public final class Shape {
         return new Shape(changed);
     }
 
-    /**
-     * Whether a tensor of {@code actual} shape fits here: equal rank, and equal size wherever this one is not variable.
-     */
+    /** Whether {@code actual} has the same rank, and the same size wherever this one is not variable. */
     public boolean accepts(Shape actual) {
         if (actual.dims.length != dims.length) {
             return false;

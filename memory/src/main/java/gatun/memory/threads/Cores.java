@@ -44,14 +44,7 @@ public final class Cores {
         private OfThisProcess() {}
     }
 
-    /**
-     * Counts them.
-     *
-     * @param topology the folder where Linux describes its logical processors
-     * @param allowed those that the process may use; empty where that is not known
-     * @param available how many the JVM says there are, by these, the quota, or what it was told
-     * @param isTold whether it was told; takes tens of milliseconds, and is asked only where it makes a difference
-     */
+    /** Counts them; {@code allowed} is empty where unknown, {@code isTold} costs tens of ms and is asked last. */
     static int count(Path topology, BitSet allowed, int available, BooleanSupplier isTold) {
         int physical = (int) allowed.stream()
                 .mapToObj(processor -> core(topology, processor))

@@ -86,9 +86,7 @@ public final class Stripes {
             return WORDS.compareAndSet(words, PADDING, expected, next);
         }
 
-        /**
-         * Replaces {@code expected} by {@code next} and returns what was there, which is {@code expected} when it did.
-         */
+        /** Replaces {@code expected} by {@code next}. Returns what was there: {@code expected} when it did. */
         public long compareAndExchange(long expected, long next) {
             return (long) WORDS.compareAndExchange(words, PADDING, expected, next);
         }

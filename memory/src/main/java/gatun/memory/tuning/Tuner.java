@@ -27,10 +27,7 @@ public final class Tuner {
     /** An earlier way is taken when it costs at most so much more. */
     public static final double NEARLY = 1.03;
 
-    /**
-     * A way that was chosen is in doubt when it costs so many times as much as the next best did, or so much less than
-     * it did.
-     */
+    /** A choice is in doubt when it costs so many times the next best, or so much less than it did. */
     private static final double DOUBTFUL = 1.25;
 
     /** The weight of one run in the mean while a choice holds, as a share. */
@@ -58,9 +55,7 @@ public final class Tuner {
             return 8 * runs();
         }
 
-        /**
-         * Trials among so many runs are one in a hundred: too few ways that are worse to be seen in a 99th percentile.
-         */
+        /** With trials in one of a hundred runs, worse ways are too few to show in a 99th percentile. */
         public int longestRest() {
             return 100 * runs();
         }
@@ -245,9 +240,7 @@ public final class Tuner {
 
         private final AtomicReference<@Nullable Tuner> holder = new AtomicReference<>();
 
-        /**
-         * How often the turn was refused since its holder was seen; a lost update makes others wait a little longer.
-         */
+        /** Refusals since the holder was seen; a lost update makes others wait a little longer. */
         private volatile int refused;
 
         /** A turn that nobody has. */

@@ -55,7 +55,6 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     private final @Nullable BatchExecution sequenceExecution;
 
     private final RunStopper batchStopper;
-
     private final RunFailures failures;
     private final ApartRerun rerun;
 

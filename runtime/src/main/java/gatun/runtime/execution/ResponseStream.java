@@ -25,7 +25,6 @@ final class ResponseStream {
     private final ResponseReceiver receiver;
     private final Duration patience;
     private final ResponseProgress progress = new ResponseProgress();
-
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Awaited by the instance's thread; signalled when a response was taken, or when nobody wants more. */

@@ -36,7 +36,6 @@ final class ScatteredOutput {
     private final List<InferenceTicket> tickets;
     private final List<MemorySegment> windows = new ArrayList<>();
     private final @Nullable ScatterRule scatter;
-
     private @Nullable Shape shape;
     private @Nullable MemorySegment bytes;
     private @Nullable SharedHolds buffer;

@@ -29,9 +29,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of an instance for one request, or one request's part of a run that takes its requests apart: hands the backend its inputs and decides where each output goes. The outputs
- * of a decoupled model go out in as many responses as the backend sends; a window in the client's memory then holds the
- * output of the last one. Used by the instance's thread only.
+ * A run of an instance for one request, or one request's part of a run that takes its requests apart: hands the backend
+ * its inputs and decides where each output goes. The outputs of a decoupled model go out in as many responses as the
+ * backend sends; a window in the client's memory then holds the output of the last one. Used by the instance's thread
+ * only.
  */
 final class SingleExecution implements ModelExecution {
     private final Run run;
@@ -41,9 +42,7 @@ final class SingleExecution implements ModelExecution {
     private final @Nullable ResponseTable responses;
 
     private final Predicate<DetachedRun> detacher;
-
     private final InputCopies copies;
-
     private @Nullable InferenceTicket ticket;
 
     /** Whether the run goes on beside the instance. */

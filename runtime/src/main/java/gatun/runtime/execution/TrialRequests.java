@@ -23,7 +23,6 @@ import java.util.function.LongSupplier;
 /** Makes the requests of a {@link BatchingTrial}, rows of different size, always the same. Immutable. */
 final class TrialRequests {
     static final int COUNT = 3;
-
     private static final int ALIGNMENT = 64;
 
     /** What all requests of an attempt may take. */

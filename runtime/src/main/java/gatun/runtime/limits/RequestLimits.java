@@ -132,8 +132,8 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
 
     /**
      * The part of its limits that one request has used so far, and the heap that is reserved for it. Whoever reads the
-     * request counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its owner,
-     * perhaps by another thread later.
+     * request counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its
+     * owner, perhaps by another thread later.
      */
     public static final class RequestUsage implements Hold {
         /** Bytes that a text counts beside its own, so that empty ones are not free. */
@@ -157,7 +157,6 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
 
         private final RequestLimits limits;
         private final HeapBudget heap;
-
         private long textBytes;
         private int parameters;
         private int dimensions;

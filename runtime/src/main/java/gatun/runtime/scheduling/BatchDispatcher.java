@@ -38,7 +38,6 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final RunPermits turns;
     private final RunPlacement placement;
     private final RunTimeEstimator runTimes = new RunTimeEstimator(RunPlacement.WAKING_NANOS);
-
     private boolean stopping;
 
     /** Null where tickets need not end in order. */

@@ -41,7 +41,6 @@ final class InstanceStates {
     private int watcher = Dispatcher.NONE;
 
     private long watcherWakesAt;
-
     private int lentCount;
     private int stalledCount;
     private int comingCount;

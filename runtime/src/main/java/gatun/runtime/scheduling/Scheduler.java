@@ -22,10 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     private final DecisionLock lock = new DecisionLock();
-
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
-
     private final LongAdder runsOnInstanceThreads = new LongAdder();
 
     /** Null where every ticket runs on the thread of its instance. */

@@ -21,13 +21,9 @@ public final class InstanceCounters {
     private volatile StageHistograms[] stages = {};
 
     private final SingleWriterCounter inferences = new SingleWriterCounter();
-
     private final SingleWriterCounter lastEndedNanos = new SingleWriterCounter();
-
     private final ResponseTable responses = new ResponseTable();
-
     private final BySize<BatchCounters> batches = new BySize<>(BatchCounters::new, BatchCounters::batchSize);
-
     private final BySize<RequestCounters> requests = new BySize<>(RequestCounters::new, RequestCounters::batchSize);
 
     /**
@@ -159,7 +155,8 @@ public final class InstanceCounters {
     }
 
     /**
-     * The requests of one batch size that one instance answered. Written by the instance's thread only, read by any thread.
+     * The requests of one batch size that one instance answered. Written by the instance's thread only, read by any
+     * thread.
      */
     static final class RequestCounters {
         private final int batchSize;
@@ -320,7 +317,8 @@ public final class InstanceCounters {
         private C recent;
 
         /**
-         * No counters yet. {@code create} makes the counters of a batch size. {@code size} is the batch size of counters.
+         * No counters yet. {@code create} makes the counters of a batch size. {@code size} is the batch size of
+         * counters.
          */
         BySize(IntFunction<C> create, ToIntFunction<C> size) {
             this.create = create;
