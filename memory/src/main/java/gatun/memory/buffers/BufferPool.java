@@ -131,7 +131,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
-    /** As {@link #shared}, in a file that another process made by {@link #newFile} of the same limit; owns {@code file}. */
+    /** As {@link #shared}, in {@code file}, which it owns, made by {@link #newFile} with the same limit. */
     public static BufferPool in(SharedFile file, long byteLimit) {
         return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.of(file));
     }

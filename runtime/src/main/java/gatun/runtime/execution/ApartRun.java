@@ -14,9 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs of an instance whose model {@linkplain gatun.spi.BackendModel#takesRequestsApart takes requests apart}: each
- * request has its own inputs and outputs, and fails alone. One object serves all of them. Used by the instance's thread
- * only.
+ * The runs of an instance whose model {@linkplain gatun.spi.BackendModel#takesRequestsApart takes requests apart}, each
+ * of which fails alone. Reused for all of them. Used by the instance's thread only.
  */
 final class ApartRun {
     private final Run run;
@@ -117,12 +116,7 @@ final class ApartRun {
             open = true;
         }
 
-        /**
-         * Takes the requests of a run that has failed and left no trace. The backend may have failed some of them by
-         * themselves, which stay failed.
-         *
-         * @return false where they share the failure: it is not the model's, or there is only one
-         */
+        /** Takes the requests of a failed run; false if all share the failure. Those failed by the backend stay so. */
         boolean take(List<InferenceTicket> tickets, Throwable reason, Run run) {
             if (!open || tickets.size() < 2 || !RunFailures.isOfModel(reason)) {
                 return false;
@@ -138,12 +132,7 @@ final class ApartRun {
             return true;
         }
 
-        /**
-         * Runs what was taken, if anything.
-         *
-         * @param instance runs a request, leaves its response or failure in it, and tells how many nanoseconds that took
-         * @return how many nanoseconds all took
-         */
+        /** Runs what was taken by {@code instance}, which tells the nanoseconds of each; returns their sum. */
         long run(ToLongFunction<InferenceTicket> instance) {
             if (waiting.isEmpty()) {
                 return 0;

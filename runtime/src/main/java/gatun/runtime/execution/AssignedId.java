@@ -4,11 +4,7 @@ package gatun.runtime.execution;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.spi.CorrelationId;
 
-/**
- * The number of a sequence that the server gave to a request without one; never equal to a client's own. Immutable.
- *
- * @param value the number, from 1
- */
+/** The number, from 1, that the server gave to a sequence without one; never equal to a client's own. */
 record AssignedId(long value) {
     static CorrelationId of(SequenceStep step) {
         return step.id() instanceof AssignedId assigned

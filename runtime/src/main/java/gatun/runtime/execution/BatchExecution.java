@@ -22,9 +22,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of an instance for several requests, or for steps of sequences. The inputs are, in this order, those that the
- * requests bring, those computed from their shapes, the controls of sequences, and their states; the outputs are those
- * that the requests want, and the states. Used by the instance's thread only.
+ * One run of an instance for several requests or steps of sequences. Inputs, in this order: of the requests, computed
+ * from shapes, controls of sequences, states. Outputs: those wanted, states. Used by the instance's thread only.
  */
 final class BatchExecution implements ModelExecution {
     private final Run run;
@@ -39,10 +38,7 @@ final class BatchExecution implements ModelExecution {
 
     private ModelSignature signature;
 
-    /**
-     * @param model how the model handles sequences; null when it has none
-     * @param counters where the single responses of a decoupled model are counted; null for any other
-     */
+    /** {@code model} is null without sequences; {@code counters} of single responses unless decoupled. */
     BatchExecution(
             ModelSignature signature,
             @Nullable SequenceModel model,
@@ -235,9 +231,7 @@ final class BatchExecution implements ModelExecution {
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
         requireRunning();
-        // With several responses the next may show the same input, and only one could own its memory; and what is
-        // padded
-        // is no request's memory.
+        // Of several responses the next may show the same input, and only one could own it; padding is no request's.
         boolean shows = output < outputs.count()
                 && input < gathered.count()
                 && !responses.areMany()

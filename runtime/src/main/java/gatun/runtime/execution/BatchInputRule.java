@@ -10,20 +10,9 @@ import gatun.wire.inference.BatchInput.Kind;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/**
- * An input that no request brings: it is made of the shapes that another input has in the requests of a batch.
- *
- * @param name its name in the model
- * @param kind the information that it carries
- * @param datatype INT32 or FP32
- * @param sourceInput the input whose shapes it describes
- */
+/** An input made, as INT32 or FP32, of the shapes that input {@code sourceInput} has in a batch. */
 record BatchInputRule(String name, Kind kind, Datatype datatype, String sourceInput) {
-    /**
-     * Name, datatype and shape of this input.
-     *
-     * @param sources the shape that the source input has in each request, the batch dimension in front
-     */
+    /** Its spec for the shape of the source input in each request, the batch dimension in front. */
     TensorSpec spec(List<Shape> sources) {
         Shape shape =
                 switch (kind) {
@@ -57,12 +46,7 @@ record BatchInputRule(String name, Kind kind, Datatype datatype, String sourceIn
         return sources.getFirst().rank() - 1L;
     }
 
-    /**
-     * Writes the values.
-     *
-     * @param target as many bytes as the spec says
-     * @throws GatunException INVALID_ARGUMENT when a number is too large for the datatype
-     */
+    /** Writes all of {@code target}. Throws INVALID_ARGUMENT when a number is too large for the datatype. */
     void write(List<Shape> sources, MemorySegment target) {
         switch (kind) {
             case BATCH_ELEMENT_COUNT -> {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The responses of a batch, any number for decoupled models, each of which may fail. Used by the instance's thread only. */
+/** The responses of a batch, any number for decoupled models, each may fail. Used by the instance's thread only. */
 final class BatchResponses {
     private final Run run;
     private final ScatteredOutputs outputs;
@@ -20,11 +20,7 @@ final class BatchResponses {
 
     private int sent;
 
-    /**
-     * @param tickets the requests of each run, in their order; changed by its owner between runs
-     * @param asked whether somebody waits for the response to a ticket, which is not only there to fill a gap
-     * @param table where the single responses of a decoupled model are counted; null for any other
-     */
+    /** @param tickets the requests of each run, changed by its owner; {@code table} is null unless decoupled */
     BatchResponses(
             Run run,
             ScatteredOutputs outputs,
@@ -78,11 +74,7 @@ final class BatchResponses {
         }
     }
 
-    /**
-     * Shares the outputs out, and ends each request's use of its regions.
-     *
-     * @throws GatunException when the backend did not give an output
-     */
+    /** Shares the outputs out and settles regions. Throws when the backend did not give an output. */
     void finish() {
         if (table == null) {
             respondOnce();

@@ -16,9 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tensors of a configuration whose size differs from request to request in one batch: the ragged inputs,
- * which the backend gets as one row of elements; the inputs that tell it where each request's elements lie; the outputs
- * that are cut by the shapes of an input. Immutable.
+ * The tensors of a configuration whose size differs between the requests of a batch: ragged inputs, which the backend
+ * gets as one row; inputs that tell where each request's elements lie; outputs cut by an input's shapes. Immutable.
  */
 final class BatchTensors {
     static final BatchTensors NONE = new BatchTensors(Set.of(), List.of(), Map.of());
@@ -91,16 +90,9 @@ final class BatchTensors {
         return scattered.get(output);
     }
 
-    /**
-     * How an output of a batch is cut into the pieces of its requests: by the shape that an input of each has.
-     *
-     * @param backendDims the output's dimensions, without the batch dimension; a variable one is as large as the same one
-     *     of the input
-     */
+    /** Cuts an output by an input's shapes; variable {@code backendDims}, without the batch, are as large as there. */
     record ScatterRule(String sourceInput, Shape backendDims) {
-        /**
-         * The shape of the piece that belongs to a request whose source input has this shape, the batch dimension included.
-         */
+        /** The shape of a request's piece for its source input's; both have the batch dimension. */
         Shape piece(Shape source) {
             long[] dims = backendDims.prepend(Shape.VARIABLE).toArray();
             for (int i = 0; i < dims.length; i++) {

@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether requests of a model may run together that nobody has configured to batch: an open first dimension
- * does not tell that its rows are independent. At the load, one instance runs made-up requests alone and together;
- * where a response depends on the others, or nothing can be found out in time, each request runs alone. Thread-safe.
+ * Finds out at the load whether requests of a model without configured batching may share runs, as an open first
+ * dimension does not mean independent rows: runs made-up requests alone and together. Where responses differ, or
+ * nothing is found in time, each request runs alone. Thread-safe.
  */
 final class BatchingTrial {
     private static final String LATE = "a trial of whether rows depend on one another takes longer than a second";
@@ -94,7 +94,7 @@ final class BatchingTrial {
         return new EntryPoint(EntryPoint.DEFAULT, "", inputs, List.of());
     }
 
-    /** Whether requests that name an entry point may have a batch dimension, and are others than those that name none. */
+    /** Whether requests that name an entry point may have a batch dimension, unlike those that name none. */
     @SuppressWarnings("ReferenceEquality") // the very one that the signature was made from
     private boolean mayJoin(EntryPoint entryPoint) {
         boolean isFirst = entryPoint == version.signature().entryPoint()

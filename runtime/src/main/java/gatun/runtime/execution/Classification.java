@@ -22,11 +22,7 @@ final class Classification {
 
     private Classification() {}
 
-    /**
-     * Replaces output {@code index} of {@code ticket}, which holds scores now, by the wanted number of classes.
-     *
-     * @param leadingDims 1 when the scores have a batch dimension, else 0
-     */
+    /** Replaces output {@code index}, scores with {@code leadingDims} of 0 or 1, by the wanted classes. */
     static void apply(InferenceTicket ticket, int index, OutputTensor result, int leadingDims, BufferPool pool) {
         Tensor scores = result.tensor();
         Ranking ranking = Ranking.of(scores, leadingDims);

@@ -11,19 +11,10 @@ import java.util.Optional;
 final class DeviceBatch {
     private DeviceBatch() {}
 
-    /**
-     * A request's part of an output of the whole batch.
-     *
-     * @param byteSize how much of the output is the request's
-     * @param window where it belongs; empty when it belongs nowhere
-     */
+    /** A request's share of a batch output, in bytes, and where it belongs; empty when nowhere. */
     record Part(long byteSize, Optional<DeviceMemory> window) {}
 
-    /**
-     * The inputs of all requests as one, on the GPU of {@code transfers}; {@code pieces} in the order of the rows.
-     *
-     * @param copied whether the model must not read clients' own memory
-     */
+    /** Joins inputs, in the order of rows; {@code copied} where the model must not read clients' memory. */
     static DeviceMemory gather(List<Tensor> pieces, boolean copied, DeviceTransfers transfers) {
         if (pieces.size() == 1) {
             return bring(pieces.getFirst(), copied, transfers);
@@ -49,11 +40,7 @@ final class DeviceBatch {
         return copied && transfers.isOn(input.device()) ? transfers.copy(input) : transfers.bring(input);
     }
 
-    /**
-     * Memory of {@code byteSize} bytes for an output whose {@code parts} follow one another, and more may follow them.
-     *
-     * @param copied whether the model must not write to clients' own memory
-     */
+    /** Memory for an output that begins with {@code parts}; {@code copied} if clients' own must not be written. */
     static DeviceMemory share(List<Part> parts, long byteSize, boolean copied, DeviceTransfers transfers) {
         Optional<DeviceMemory> joined = copied
                 ? Optional.empty()

@@ -8,18 +8,16 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
 
 /**
- * The senders whose requests failed a joined run of a model a short time ago. Their requests are joined with nobody's
- * meanwhile: whoever sends requests that the model cannot take would otherwise have every run of his neighbours done
- * twice. Thread-safe.
+ * The senders whose requests lately failed a joined run, and run alone meanwhile: a client that sends what the model
+ * cannot take would have every run of its neighbours done twice. Thread-safe.
  */
 final class FailedSenders {
     /** How long a sender is remembered. */
     static final Duration MEMORY = Duration.ofSeconds(10);
 
     /**
-     * How many senders are remembered. A client of this machine is a new sender with each connection, so that their
-     * number has no other limit. Where there are more, nobody's requests are joined for a while: then a request costs
-     * one run, as without batching, and not a share of two.
+     * Each connection of a local client is a new sender. Beyond this many, nobody's requests are joined for a while: a
+     * request then costs one run, as without batching.
      */
     static final int LIMIT = 1024;
 

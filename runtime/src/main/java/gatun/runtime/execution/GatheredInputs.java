@@ -164,9 +164,8 @@ final class GatheredInputs implements InputGroup {
     }
 
     /**
-     * One padded tensor made of those that the requests of a run bring as one input: where they differ in another dimension
-     * than the first, each is filled up with zeros or empty strings; rows that are missing at the end are copies of the
-     * first row of the last tensor. Used once, by one thread.
+     * One padded tensor of those that a run's requests bring as one input. Dimensions but the first are filled up with
+     * zeros or empty strings; missing rows are copies of the last tensor's first row. Used once, by one thread.
      */
     static final class PaddedInput {
         private final List<Tensor> pieces;
@@ -180,9 +179,7 @@ final class GatheredInputs implements InputGroup {
         private long from;
         private long to;
 
-        /**
-         * @param tensors of one rank, and not without rows; {@code whole} is no smaller in any dimension than any of them
-         */
+        /** @param tensors of one rank, with rows, and in no dimension larger than {@code whole} */
         PaddedInput(List<Tensor> tensors, Shape whole) {
             this.whole = whole;
             pieces = new ArrayList<>(tensors);

@@ -50,13 +50,7 @@ final class InferenceTicket extends RequestTicket {
     private boolean runsAgain;
     private boolean skipsResponse;
 
-    /**
-     * A request that satisfies its model.
-     *
-     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
-     * @param batchSize its batch size; 0 when the model has no batch dimension
-     * @param tensors the inputs that it brings, and the outputs that it wants
-     */
+    /** A valid request; {@code batchSize} is 0 without a batch dimension, {@code arrivedNanos} of System.nanoTime. */
     InferenceTicket(
             InferenceRequest request,
             long arrivedNanos,
@@ -205,12 +199,7 @@ final class InferenceTicket extends RequestTicket {
         response.set(index, result, buffer);
     }
 
-    /**
-     * Sets an output that belongs in the client's memory and lies elsewhere until {@link #settle}; takes over the hold
-     * that keeps it there, null where the request's own do. Frees what was there before.
-     *
-     * @param bytes where it lies until then, of the same size
-     */
+    /** Sets an output that lies in {@code bytes} until {@link #settle}; owns {@code hold}, frees the output before. */
     void stage(int index, OutputTensor result, MemorySegment bytes, @Nullable Hold hold) {
         response.stage(index, result, bytes, hold);
     }
@@ -368,11 +357,7 @@ final class InferenceTicket extends RequestTicket {
         response.drop();
     }
 
-    /**
-     * The response, which takes over output buffers, output regions and, where an output is an input, input buffers.
-     *
-     * @throws GatunException the failure, if there was one
-     */
+    /** The response, which owns output buffers and regions, and input buffers shown. Throws the failure. */
     InferenceResponse response(String modelName, String versionText) {
         return response(modelName, versionText, false);
     }
@@ -390,11 +375,8 @@ final class InferenceTicket extends RequestTicket {
     }
 
     /**
-     * Sends the outputs made so far as one response of several, and begins the next; sends nothing to a request that is
-     * left out. Windows in the client's memory stay the request's, because later responses are written there too. For
-     * the instance's thread.
-     *
-     * @throws GatunException CANCELLED when nobody wants it
+     * Sends the outputs made so far as one of several responses, but nothing to a request left out. Client windows stay
+     * the request's, for later responses. Throws CANCELLED when nobody wants it. For the instance's thread.
      */
     boolean send(boolean last) {
         if (skipsResponse) {
@@ -407,11 +389,7 @@ final class InferenceTicket extends RequestTicket {
         return true;
     }
 
-    /**
-     * Sends a failure in the place of a response, and begins the next. For the instance's thread.
-     *
-     * @throws GatunException CANCELLED when nobody wants it
-     */
+    /** As {@link #send}, with a failure in the place of a response. */
     void sendFailure(GatunException reason) {
         response.drop();
         responses().sendFailure(reason);

@@ -66,11 +66,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
 
     private volatile Runnable stop = () -> {};
 
-    /**
-     * An instance that is not open yet.
-     *
-     * @param ordinal its number among the model's instances, from 0
-     */
+    /** An instance that is not open yet, with its number {@code ordinal} in the model, from 0. */
     ModelInstance(InstanceSpec spec, int ordinal, InstanceResources resources) {
         this.spec = spec;
         model = resources.model();

@@ -29,23 +29,12 @@ final class ModelInstances {
 
     private volatile List<CudaDevice> gpus = List.of();
     private int madeCount;
-
-    /**
-     * No instances yet.
-     *
-     * @param rateLimiter says when instances may run
-     */
     ModelInstances(InstanceResources resources, RateLimiter rateLimiter) {
         this.resources = resources;
         this.rateLimiter = rateLimiter;
     }
 
-    /**
-     * An instance, and the settings it was made for.
-     *
-     * @param settings its group, without what makes no difference to the instance: the group's name, count and devices
-     * @param runner the instance as the rate limiter lets it run
-     */
+    /** An instance, its group's {@code settings} without name, count and devices, and its rate-limited runner. */
     private record Placed(
             String name,
             Device device,
@@ -165,18 +154,8 @@ final class ModelInstances {
     }
 
     /**
-     * The objects that all instances of a model version share.
-     *
-     * @param model makes their backends
-     * @param signature the version's inputs and outputs
-     * @param sequences how the model handles sequences; null when it has none
-     * @param pool gives their runs memory
-     * @param warmUp the requests that each answers before it serves
-     * @param counters count what they do
-     * @param progress is told how far the first of them are
-     * @param failedSenders those whose requests run alone for a while
-     * @param trial finds out whether requests may share runs
-     * @param tuning learns from the runs of all
+     * What all instances of a model version share; {@code sequences} is null when the model has none. The requests of
+     * {@code failedSenders} run alone for a while.
      */
     record InstanceResources(
             BackendModel model,

@@ -45,20 +45,12 @@ final class ModelSignature {
     /** Whether the shapes of inputs and outputs have the batch dimension in front already; only with a rule. */
     private final boolean openShapes;
 
-    /**
-     * Prepares a configuration that has been checked. {@code labels} are the lines of the label files, by output name.
-     */
+    /** For a checked configuration, and the lines of the label files by output name. */
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
         this(config, labels, null, null, ClientMemory.UNKNOWN);
     }
 
-    /**
-     * Prepares a configuration that has been checked.
-     *
-     * @param named the entry point that the configuration describes, as the model's files describe it; null when they
-     *     do not
-     * @param rule how requests share runs where the configuration does not say it; null for not at all
-     */
+    /** For a checked configuration; {@code named} is its entry point in the model's files, or null, as the rule. */
     ModelSignature(
             ModelConfig config,
             Map<String, List<String>> labels,
@@ -117,9 +109,8 @@ final class ModelSignature {
     }
 
     /**
-     * The same model asked by the name of an entry point; its requests have a batch dimension where all tensors leave
-     * their first one open. Without one, the engine is the judge of shapes: a model's files tell less of them than it
-     * accepts.
+     * The same model's other entry point, batched where all tensors leave their first dimension open. Without one the
+     * engine judges shapes, of which a model's files tell less than it accepts.
      */
     ModelSignature of(EntryPoint other) {
         return new ModelSignature(this, other);
@@ -380,9 +371,7 @@ final class ModelSignature {
         return outputSpecs;
     }
 
-    /**
-     * The place of an input in the configuration, or -1; most clients keep its order, so {@code hint} is tried first.
-     */
+    /** The input's place in the configuration, or -1; tries {@code hint} first, as most clients keep the order. */
     int inputIndex(String name, int hint) {
         if (hint < inputs.length && inputs[hint].name().equals(name)) {
             return hint;

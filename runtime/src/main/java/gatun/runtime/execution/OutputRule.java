@@ -12,15 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rule for one output of a model.
- *
- * @param backendDims the dimensions that the backend gives, without the batch dimension
- * @param anyShape whether it may have any shape, whatever {@code backendDims} says
- * @param described the shape that the backend says it gives instead, with all dimensions; null where that is as
- *     {@code backendDims}
- * @param reshape the dimensions that the client gets instead of the backend's; null for the backend's
- * @param labels the names of its classes, by index; empty when it has none
- * @param memory where the backend writes it if it belongs in a client's memory
+ * The rule for a model's output. {@code backendDims}, without the batch dimension, hold unless {@code anyShape};
+ * {@code described} is the whole shape that the backend says it gives, null where that is the same; {@code reshape} is
+ * the client's form, null for the backend's; {@code memory} is where the backend writes outputs for clients' memory.
  */
 record OutputRule(
         String name,
@@ -36,11 +30,7 @@ record OutputRule(
         return memory.place() == MemoryUse.Place.SERVER;
     }
 
-    /**
-     * The spec that the client gets for this output when the backend gives it with {@code given} and {@code shape}.
-     *
-     * @throws GatunException INTERNAL when the backend does not keep to the configuration
-     */
+    /** The client's spec for what the backend gives. Throws INTERNAL when that contradicts the configuration. */
     TensorSpec answered(Datatype given, Shape shape, ModelSignature signature) {
         if (given != datatype) {
             throw new GatunException(
@@ -67,12 +57,7 @@ record OutputRule(
         return new TensorSpec(name, given, reshape.apply(shape, leading));
     }
 
-    /**
-     * Refuses a shape of the backend that contradicts the configuration.
-     *
-     * @param rows the size that the batch dimension must have, where there is one
-     * @throws GatunException INTERNAL when the backend does not keep to the configuration
-     */
+    /** Throws INTERNAL for a shape that contradicts the configuration, or the batch dimension {@code rows}. */
     void requireShape(Shape shape, int rows, ModelSignature signature) {
         if (!anyShape && !fits(shape, rows, signature.leadingDims())) {
             Shape expected = signature.leadingDims() == 0 ? backendDims : backendDims.prepend(rows);
@@ -83,11 +68,7 @@ record OutputRule(
         }
     }
 
-    /**
-     * Refuses a size that is not the size of an output of {@code given} and {@code shape}.
-     *
-     * @throws GatunException INTERNAL when it is not
-     */
+    /** Throws INTERNAL when {@code byteSize} is not the size of such an output. */
     void requireSize(Datatype given, Shape shape, long byteSize, ModelSignature signature) {
         long elements = shape.elementCount();
         boolean right = given == Datatype.BYTES
@@ -121,13 +102,9 @@ record OutputRule(
     }
 
     /**
-     * The rule for one input of a request.
-     *
-     * @param dims the dimensions without the batch dimension
-     * @param anyShape whether it may have any shape, whatever {@code dims} says
-     * @param optional whether a request may leave it out
-     * @param reshape the dimensions that the backend gets instead of the client's; null for the client's
-     * @param memory where the backend reads it if it lies in a client's memory
+     * The rule for a request's input. {@code dims}, without the batch dimension, hold unless {@code anyShape};
+     * {@code reshape} is the backend's form, null for the client's; {@code memory} is where the backend reads inputs in
+     * clients' memory.
      */
     record InputRule(
             String name,
@@ -137,11 +114,7 @@ record OutputRule(
             boolean optional,
             @Nullable Reshape reshape,
             MemoryUse memory) {
-        /**
-         * The shape that {@code shape} stands for: a single element may come with the dimensions {@code []} and {@code
-         * [1]}, whichever of them the model has. {@code leadingDims} says how many dimensions of {@code shape} come before
-         * those of the input: 1 with a batch dimension, else 0.
-         */
+        /** The shape in the model's form: one element may come as {@code []} or {@code [1]}, after the leading dims. */
         Shape ownForm(Shape shape, int leadingDims) {
             int rank = shape.rank() - leadingDims;
             if (rank == dims.rank()) {

@@ -47,12 +47,7 @@ final class RequestCheck {
         }
     }
 
-    /**
-     * The request as an instance runs it.
-     *
-     * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text
-     */
+    /** The request as an instance runs it. Throws INVALID_ARGUMENT with the protocol's text. */
     InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
         String entryPoint = request.entryPoint();
         if (entryPoint.isEmpty()) {

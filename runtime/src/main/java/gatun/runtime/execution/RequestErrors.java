@@ -225,21 +225,13 @@ final class RequestErrors {
                 + "' must specify the START flag on the first request of the sequence");
     }
 
-    /**
-     * The first {@code byteSize} bytes of the window where the client wants an output.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is smaller
-     */
+    /** The part of the window that the output fills. Throws INVALID_ARGUMENT when it is smaller. */
     static MemorySegment window(String output, RegionLease destination, long byteSize) {
         requireRoom(output, destination, byteSize);
         return destination.target(byteSize);
     }
 
-    /**
-     * Checks that an output fits into the window where the client wants it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it does not
-     */
+    /** Throws INVALID_ARGUMENT when the output does not fit into the client's window. */
     static void requireRoom(String output, RegionLease destination, long byteSize) {
         if (byteSize > destination.byteSize()) {
             throw GatunException.invalidArgument("shared memory size specified with the request for output '" + output

@@ -9,9 +9,7 @@ import gatun.runtime.RequestedOutput;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The inputs that a checked request brings, and the outputs that it wants. Immutable, but for the tensors' elements.
- */
+/** The inputs of a checked request, and its wanted outputs. Immutable, but for the tensors' elements. */
 final class RequestTensors {
     private final Tensor[] inputs;
     private final boolean[] copied;
@@ -19,11 +17,8 @@ final class RequestTensors {
     private final OutputRule[] rules;
 
     /**
-     * Keeps the arrays, which nobody changes any more.
-     *
-     * @param inputs in the configuration's order and as the backend gets them
-     * @param copied for each of them whether the model must not read it where a client can write it
-     * @param wanted in the order of the response
+     * Keeps the arrays: inputs as the backend gets them, in the configuration's order, whether the model must not read
+     * each where a client can write it, and outputs in the response's order.
      */
     RequestTensors(Tensor[] inputs, boolean[] copied, RequestedOutput[] wanted, OutputRule[] rules) {
         this.inputs = inputs;
@@ -35,9 +30,7 @@ final class RequestTensors {
     /** The same with more inputs after those that are there. */
     RequestTensors with(List<Tensor> more) {
         Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
-        for (int i = 0; i < more.size(); i++) {
-            all[inputs.length + i] = more.get(i);
-        }
+        System.arraycopy(more.toArray(Tensor[]::new), 0, all, inputs.length, more.size());
         return new RequestTensors(all, Arrays.copyOf(copied, all.length), wanted, rules);
     }
 

@@ -23,11 +23,7 @@ final class Reshape {
         return to.length == 0;
     }
 
-    /**
-     * The other form of {@code shape}.
-     *
-     * @param leadingDims how many dimensions in front stay as they are: 1 with a batch dimension, else 0
-     */
+    /** The other form of {@code shape}, of which {@code leadingDims} (1 with a batch, else 0) stay as they are. */
     Shape apply(Shape shape, int leadingDims) {
         long[] dims = new long[leadingDims + to.length];
         for (int i = 0; i < leadingDims; i++) {

@@ -21,15 +21,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a response that have been made and not been handed on: outputs in the order in which the request wants
- * them, the buffers that they lie in, which this owns, and parameters. Used by the instance's thread, and by the
- * request's own when the run is over.
+ * The outputs made and not handed on yet, in the order of the request, their buffers, which this owns, and parameters.
+ * Used by the instance's thread, and by the request's own after the run.
  */
 final class ResponseBuilder {
     private final @Nullable OutputTensor[] outputs;
     private final @Nullable Hold[] buffers;
 
-    /** Where outputs lie that are still to be copied to the client's memory; null for all others, and while there are none. */
+    /** Where outputs lie that are yet to be copied to client memory; null for others, and while there are none. */
     private @Nullable MemorySegment @Nullable [] staged;
 
     private Map<String, ParameterValue> parameters = Map.of();
@@ -151,12 +150,7 @@ final class ResponseBuilder {
         parameters.put(name, value);
     }
 
-    /**
-     * The only response to {@code request}, which takes over output buffers, output regions and, where an output is an
-     * input, input buffers.
-     *
-     * @param part whether the output regions stay the request's, and outputs may be missing
-     */
+    /** Owns buffers and regions, and input buffers shown; regions stay the request's if only a {@code part}. */
     InferenceResponse only(
             InferenceRequest request, RequestTensors tensors, String modelName, String versionText, boolean part) {
         if (last != null && isRepeated(last)) {

@@ -14,9 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses of a decoupled model to one request, on their way from the instance's thread, which sends them, to the
- * request's thread, which gives them to the receiver. A few may wait in between; then the instance does. Owns the
- * responses that wait.
+ * The responses of a decoupled model to one request, from the instance's thread, which sends them, to the request's
+ * thread, which gives them to the receiver. The instance waits while many are on their way. Owns those that wait.
  */
 final class ResponseStream {
     /** How many responses may wait for the receiver. */
@@ -54,10 +53,7 @@ final class ResponseStream {
         }
     }
 
-    /**
-     * @param receiver gets the responses, on the request's thread
-     * @param patience how long the instance waits for a receiver that takes nothing: meanwhile nobody else can use it
-     */
+    /** @param patience how long the instance waits for a receiver that takes nothing: nobody else can use it then */
     ResponseStream(ResponseReceiver receiver, Duration patience) {
         this.receiver = receiver;
         this.patience = patience;
@@ -68,28 +64,20 @@ final class ResponseStream {
         return progress;
     }
 
-    /**
-     * When the first response was sent, as a reading of {@link System#nanoTime}; 0 before. For the instance's thread.
-     */
+    /** When the first response was sent, by {@link System#nanoTime}; 0 before. For the instance's thread. */
     long firstNanos() {
         return firstNanos;
     }
 
     /**
-     * Adds a response; waits while too many are there. For the instance's thread.
-     *
-     * @param response owned by this from now on, also when this fails
-     * @throws GatunException CANCELLED when nobody wants it, or when the receiver took nothing for too long
+     * Adds a response, which this owns, also on failure; waits while too many are there. Throws CANCELLED when nobody
+     * wants it, or the receiver took nothing for too long. For the instance's thread.
      */
     void send(InferenceResponse response, boolean last) {
         add(new Sent.Response(response, last));
     }
 
-    /**
-     * Adds a failure in the place of a response; otherwise as {@link #send}.
-     *
-     * @throws GatunException as that does
-     */
+    /** As {@link #send}, with a failure in the place of a response. */
     void sendFailure(GatunException reason) {
         add(new Sent.Failure(reason));
     }
@@ -129,8 +117,8 @@ final class ResponseStream {
     }
 
     /**
-     * Gives the receiver the responses that wait. For the request's thread. Never throws: a failure of the receiver is
-     * kept for {@link #check}. Returns whether the receiver can take more; false for the first time when it has failed.
+     * Gives the receiver the responses that wait, on the request's thread. Returns false when the receiver fails, which
+     * is kept for {@link #check}.
      */
     boolean deliver() {
         while (true) {
@@ -157,9 +145,7 @@ final class ResponseStream {
         }
     }
 
-    /**
-     * Says that nobody wants more responses: those that wait are closed, and those to come are refused. For any thread.
-     */
+    /** Closes the responses that wait, and has those to come refused. For any thread. */
     void abandon() {
         List<Sent> unwanted;
         lock.lock();

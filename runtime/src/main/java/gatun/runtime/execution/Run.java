@@ -20,9 +20,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The present run of an instance: its thread, when its stages began, the memory it has taken, the requests it has
- * answered, and whose fault a failure is. One object serves all runs, one after the other. Used by the instance's
- * thread only.
+ * The present run of an instance: its thread, times, memory, answered requests, and whose fault a failure is. Reused
+ * for all runs. Used by the instance's thread only.
  */
 final class Run implements ExecutionTimes {
     private final BufferPool pool;
@@ -107,9 +106,7 @@ final class Run implements ExecutionTimes {
         }
     }
 
-    /**
-     * Ends the run, tells the traces of its requests, and forgets all of them, so that nothing of them is kept alive.
-     */
+    /** Ends the run, tells the traces of its requests, and forgets all of them. */
     void clear() {
         end();
         for (int i = 0; i < requests; i++) {
@@ -263,11 +260,7 @@ final class Run implements ExecutionTimes {
             this.run = run;
         }
 
-        /**
-         * The copy of {@code input}, the run's input {@code index}.
-         *
-         * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the pool has no room for it
-         */
+        /** The copy of the run's input {@code index}. Throws UNAVAILABLE when the pool is full. */
         Tensor of(int index, Tensor input) {
             if (index >= copies.length) {
                 copies = Arrays.copyOf(copies, index + 1);
@@ -301,11 +294,7 @@ final class Run implements ExecutionTimes {
         /** The present run, or the last one. */
         Run run();
 
-        /**
-         * Ends a run that the backend says it finished: the requests have their outputs, and clients their regions.
-         *
-         * @throws GatunException when the backend did not give an output
-         */
+        /** Ends a finished run and settles outputs and regions. Throws when an output is missing. */
         void finish();
 
         /** Notes that the run failed, or was told to stop. */

@@ -26,11 +26,7 @@ final class RunFailures {
         this.counters = counters;
     }
 
-    /**
-     * Fails a ticket of {@code run}.
-     *
-     * @param taken whether the model may have taken the request, whose failure then does not invite to repeat it
-     */
+    /** Fails a ticket of {@code run}; {@code taken} if the model may have taken it, so that no retry is invited. */
     void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken, Run run) {
         run.markFailed(ticket);
         if (ticket.isUnwanted()) {

@@ -25,9 +25,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One output of a batch, and how it is shared out among the requests that want it: a piece of the batch's buffer where
- * it goes to the network, the request's own window where it has one. A request whose window does not suit fails alone.
- * One object serves all runs of the instance; used by the instance's thread only.
+ * One output of a batch, shared out among the requests: a piece of the batch's buffer where it goes to the network,
+ * else the request's own window. A request whose window does not suit fails alone. Used by the instance's thread only.
  */
 final class ScatteredOutput {
     private final OutputRule rule;

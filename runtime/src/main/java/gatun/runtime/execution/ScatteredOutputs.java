@@ -119,11 +119,7 @@ final class ScatteredOutputs {
         rule.requireSize(datatype, shape, byteSize, signature);
     }
 
-    /**
-     * Checks an output of the whole batch as the backend gives it.
-     *
-     * @throws GatunException INTERNAL when it is not as the configuration says
-     */
+    /** Throws INTERNAL when an output of the whole batch contradicts the configuration. */
     private void check(OutputRule rule, Datatype datatype, Shape shape) {
         BatchTensors batchTensors = signature.batchTensors();
         if (!signature.batching()) {

@@ -20,9 +20,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of sequences that run together: the step of each row, and the states before and after. Where sequences keep
- * their places in the batch, a row whose sequence has no step is a gap, of zeros and empty strings. Used by the
- * instance's thread only.
+ * The steps of sequences that run together, and their states. Where sequences keep their places in the batch, a row
+ * without a step is a gap of zeros and empty strings. Used by the instance's thread only.
  */
 final class SequenceBatch {
     private final Run run;
@@ -139,11 +138,7 @@ final class SequenceBatch {
         return state;
     }
 
-    /**
-     * Takes the states that the model gave, before the requests have their responses.
-     *
-     * @throws GatunException when the model did not give all, or there is no memory for them
-     */
+    /** Takes the states before the responses are made. Throws when one is missing or memory is short. */
     void takeStates(ScatteredOutputs outputs) {
         states.forEach(StateExchange::requireGiven);
         for (StateExchange state : states) {

@@ -14,14 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * An input that no request brings: it tells the model of each row of a batch where in its sequence the row's step
- * stands. Immutable.
- *
- * @param name its name in the model
- * @param kind the information that it carries
- * @param datatype of its elements, of which a row has one
- * @param no the value for "no", or for no id; a float's bits where the datatype is FP32
- * @param yes the value for "yes", likewise
+ * An input that tells the model where in its sequence each row's step stands. {@code no}, also for no id, and
+ * {@code yes} are elements, for FP32 the bits of floats. Immutable.
  */
 record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no, int yes) {
     static SequenceControl of(ControlInput input) {

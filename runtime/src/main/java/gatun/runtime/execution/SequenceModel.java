@@ -42,11 +42,7 @@ final class SequenceModel {
         statesVary = states.stream().anyMatch(state -> !state.dims().isFixed());
     }
 
-    /**
-     * The sequence settings of {@code config}; null when its requests belong to no sequences.
-     *
-     * @param queueLimit how many requests may wait
-     */
+    /** The sequence settings of {@code config}; null when its requests belong to no sequences. */
     static @Nullable SequenceModel of(ModelConfig config, List<StateTensor> states, int queueLimit) {
         if (!config.hasSequenceBatching()) {
             return null;
@@ -106,9 +102,8 @@ final class SequenceModel {
     }
 
     /**
-     * Whether the sequence of a request that is run again and again ends during a run that takes so long: where the
-     * configuration sets an idle time of its own, since a request that runs does not wait. With the usual one, a model
-     * may take its time.
+     * Whether a run that takes so long ends the sequence of a repeated request: only if the configuration sets an idle
+     * time of its own, as a request that runs does not wait.
      */
     boolean endsDuring(long runNanos) {
         return policy.iterative()
@@ -125,12 +120,7 @@ final class SequenceModel {
         return false;
     }
 
-    /**
-     * A request as a step of its sequence.
-     *
-     * @param batchSize its batch size; 0 when the model has no batch dimension
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text
-     */
+    /** A request as a step; {@code batchSize} 0 means no batch dimension. Throws INVALID_ARGUMENT. */
     SequenceStep step(InferenceRequest request, int batchSize) {
         if (batchSize > 1) {
             throw GatunException.invalidArgument("inference request to model '" + modelName

@@ -108,11 +108,7 @@ final class SequenceState implements Hold {
         return slice(buffer(index), byteSize);
     }
 
-    /**
-     * A buffer for the state where its own does not suit {@code byteSize} bytes; the caller owns it.
-     *
-     * @throws GatunException UNAVAILABLE when the pool has none
-     */
+    /** A buffer, the caller's, if its own does not suit {@code byteSize}. Throws UNAVAILABLE if the pool is full. */
     Optional<Buffer> spareFor(int index, long byteSize) {
         Buffer buffer = buffers[index];
         boolean growable = rules.get(index).growable();

@@ -29,10 +29,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of an instance for one request, or one request's part of a run that takes its requests apart: hands the backend
- * its inputs and decides where each output goes. The outputs of a decoupled model go out in as many responses as the
- * backend sends; a window in the client's memory then holds the output of the last one. Used by the instance's thread
- * only.
+ * A run for one request, or a request's part of a run that takes them apart. A decoupled model's outputs go out in as
+ * many responses as the backend sends; a client window keeps the last. Used by the instance's thread only.
  */
 final class SingleExecution implements ModelExecution {
     private final Run run;
@@ -53,10 +51,7 @@ final class SingleExecution implements ModelExecution {
     /** What was sent last, where that was a failure; for decoupled models. */
     private @Nullable GatunException lastFailure;
 
-    /**
-     * @param responses where the single responses of a decoupled model are counted; null for any other
-     * @param detacher has another thread do the rest of the run; false where it does not
-     */
+    /** @param detacher has another thread do the rest of the run; {@code responses} is null unless decoupled */
     SingleExecution(BufferPool pool, @Nullable ResponseTable responses, Predicate<DetachedRun> detacher) {
         this(new Run(pool), pool, responses, detacher);
     }
@@ -225,9 +220,7 @@ final class SingleExecution implements ModelExecution {
         return List.of(ticket());
     }
 
-    /**
-     * Sends the outputs made when the model is decoupled; otherwise counts only, since one response is made at the end.
-     */
+    /** Sends the outputs when the model is decoupled; else only counts, as one response is made at the end. */
     @Override
     public void send() {
         if (responses == null) {

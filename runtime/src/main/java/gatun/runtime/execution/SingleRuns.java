@@ -57,11 +57,7 @@ final class SingleRuns {
         return present.stopper();
     }
 
-    /**
-     * Runs a request, whose run the stopper has begun.
-     *
-     * @return how many nanoseconds that took; 0 when it goes on beside the instance
-     */
+    /** Runs a request whose run the stopper has begun. Returns nanoseconds, 0 when it goes on beside the instance. */
     long run(BackendInstance backend, InferenceTicket ticket) {
         long nanos = present.run(backend, ticket);
         if (nanos == SingleRun.DETACHED) {
@@ -71,12 +67,7 @@ final class SingleRuns {
         return nanos;
     }
 
-    /**
-     * Runs the requests of a decoupled model in one call of {@code backend}. Each ends by itself, also later.
-     *
-     * @param call the times of the call; begun and ended by this
-     * @return how many nanoseconds the call took
-     */
+    /** Runs requests of a decoupled model in one timed {@code call}; each ends by itself. Returns nanoseconds. */
     long runTogether(BackendInstance backend, List<InferenceTicket> tickets, Run call) {
         List<SingleRun> runs = new ArrayList<>(tickets.size());
         List<Execution> executions = new ArrayList<>(tickets.size());
@@ -246,11 +237,7 @@ final class SingleRuns {
             return counters;
         }
 
-        /**
-         * Runs {@code ticket}, whose run the stopper has begun.
-         *
-         * @return how many nanoseconds that took, or {@link #DETACHED}
-         */
+        /** Runs a ticket whose run the stopper has begun. Returns nanoseconds, or {@link #DETACHED}. */
         long run(BackendInstance backend, InferenceTicket ticket) {
             begin(ticket);
             together = false;
@@ -285,11 +272,7 @@ final class SingleRuns {
             return execution;
         }
 
-        /**
-         * Ends a run for {@code ticket} that was begun together with others, unless it goes on beside the instance.
-         *
-         * @param failure of all of them; null for none
-         */
+        /** Ends a run that was begun with others, all failed if there is a {@code failure}; false if detached. */
         boolean endTogether(InferenceTicket ticket, @Nullable Throwable failure) {
             if (!left) {
                 end(ticket, failure);

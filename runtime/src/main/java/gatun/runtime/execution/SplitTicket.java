@@ -56,10 +56,7 @@ final class SplitTicket {
         return pieces;
     }
 
-    /**
-     * The responses of all pieces as one. Throws {@link GatunException}, the first failure of a piece; or when the
-     * outputs are too large for a window, or for the pool.
-     */
+    /** One response of all pieces. Throws the first piece's failure, or when outputs fit no window or the pool. */
     InferenceResponse response(BufferPool pool, String model, String version) {
         for (InferenceTicket piece : pieces) {
             piece.failure().ifPresent(failure -> {

@@ -19,10 +19,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One state of the sequences whose steps run together: as the model gets it, and as the model gives it back. For a
- * single row the model reads the sequence's own buffer, and the buffer that it wrote becomes the sequence's; the rows
- * of several are gathered and shared out. One object serves all runs of an instance; used by the instance's thread
- * only.
+ * One state of the sequences whose steps run together, as the model gets it and gives it back. A single row is read
+ * from the sequence's own buffer, and the written one becomes the sequence's; several rows are gathered and shared out.
+ * Reused for all runs. Used by the instance's thread only.
  */
 final class StateExchange {
     private final int index;
@@ -122,11 +121,7 @@ final class StateExchange {
                 : shape.byteSize(rule.datatype());
     }
 
-    /**
-     * Memory for the state that the model gives.
-     *
-     * @throws GatunException INTERNAL when it does not match the configuration
-     */
+    /** Memory for the model's new state. Throws INTERNAL when it does not match the configuration. */
     MemorySegment output(Datatype datatype, Shape shape, long byteSize) {
         Shape dims = signature.batching() && shape.rank() > 0 ? shape.withoutFirst() : shape;
         boolean suits = datatype == rule.datatype() && rule.dims().accepts(dims);
@@ -231,11 +226,7 @@ final class StateExchange {
         return rows.size() == 1 && inPlace != null;
     }
 
-    /**
-     * Makes all ready for {@link #commit}, which cannot fail then. The sequences keep their states.
-     *
-     * @throws GatunException UNAVAILABLE when there is no memory for what the model gave
-     */
+    /** Prepares {@link #commit}, which cannot fail then. Throws UNAVAILABLE when memory is short. */
     void prepare() {
         int count = rows.size();
         if (count == 1) {

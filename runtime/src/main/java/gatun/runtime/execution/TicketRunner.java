@@ -159,12 +159,8 @@ final class TicketRunner {
         private final Levels levels;
 
         /**
-         * The priority levels of a model; numbers without a sign, the least of which is the most urgent.
-         *
-         * @param count the greatest number that a request may name; the least is 1
-         * @param standard the level of requests that name none, or one that there is not
-         * @param usual how requests wait in a level that is not among {@code own}
-         * @param own how they wait in the levels that have queue policies of their own
+         * The priority levels of a model, unsigned; the least is the most urgent. Requests may name 1 to {@code count};
+         * others are of level {@code standard}. Levels not in {@code own} wait as {@code usual}.
          */
         private record Levels(long count, long standard, Level usual, Map<Long, Level> own) {
             static Levels one(Level level) {
@@ -181,13 +177,9 @@ final class TicketRunner {
         }
 
         /**
-         * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may
-         * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts
-         * where sequences wait for a slot, and nowhere else.
-         *
-         * @param defaultMicros the policy's limit; 0 for none
-         * @param mayShorten whether a request's wish counts when it is shorter than the limit
-         * @param delays whether a request that waited too long is put behind others instead of being refused
+         * How long a request of one level may wait. A queue policy ({@code ruled}) may let requests shorten its limit,
+         * where 0 is none; without one their own wish counts only where sequences wait for a slot. {@code delays}
+         * whether overdue requests are put behind others instead of being refused.
          */
         record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
             static final Level UNRULED = new Level(0, true, false, false);
@@ -224,13 +216,7 @@ final class TicketRunner {
             this.levels = levels;
         }
 
-        /**
-         * The rules of {@code config}.
-         *
-         * @param queueLimit how many requests may wait where the configuration sets no limit
-         * @param rule decides where the configuration does not; null for none
-         * @param apart whether the requests of a run keep their own tensors
-         */
+        /** The configuration's rules, or {@code rule}'s; {@code apart} if requests of a run keep their own tensors. */
         static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule, boolean apart) {
             if (rule != null) {
                 return new QueueRules(policy(rule), Levels.one(Level.UNRULED));

@@ -31,11 +31,8 @@ final class TimeLimit {
     }
 
     /**
-     * Does work that is to be over within a limit, which begins now. Returns when the work does, however long that takes.
-     *
-     * @param stop tells the engine to stop; must return at once
-     * @param overdue run once, on another thread, when the engine has not stopped {@link #GRACE} later; must return at
-     *     once
+     * Does work within a limit that begins now; returns when the work does. {@code stop} tells the engine to stop;
+     * {@code overdue} runs once, on another thread, when it has not {@link #GRACE} later. Both must return at once.
      */
     static void within(Duration limit, Runnable stop, Runnable overdue, Consumer<TimeLimit> work) {
         TimeLimit begun = new TimeLimit(limit, stop, overdue);

@@ -38,11 +38,8 @@ final class TrialRequests {
     private static final int[] WHOLE_BOUNDS = {4, 10, 3};
 
     /**
-     * What the values of an attempt are like: a model need not take each of them.
-     *
-     * @param openDim the size of open dimensions but the first
-     * @param wide whether whole numbers are not only 0 and 1
-     * @param signed whether floating point numbers may be below zero
+     * The values of an attempt, not all of which a model need take: {@code openDim} is the size of open dimensions but
+     * the first, {@code wide} whether whole numbers exceed 1.
      */
     record Values(long openDim, boolean wide, boolean signed) {
         /** One more than the greatest whole number of a request. */
@@ -163,11 +160,7 @@ final class TrialRequests {
     static final class MadeUpElements {
         private MadeUpElements() {}
 
-        /**
-         * Fills a tensor of elements of fixed size; leaves datatypes alone that no request brings.
-         *
-         * @param whole gives elements that are whole numbers, whose low bits count, and truth values
-         */
+        /** Fills elements of fixed size; {@code whole} gives whole numbers, whose low bits count, and truth values. */
         static void fill(MemorySegment bytes, Datatype datatype, LongSupplier whole, DoubleSupplier real) {
             long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;
             for (long i = 0; i < count; i++) {

@@ -37,12 +37,7 @@ final class WarmUp {
         this.check = check;
     }
 
-    /**
-     * Runs all samples and requests.
-     *
-     * @param instance runs tickets, as one batch, and leaves the response or the failure in each
-     * @throws GatunException with the first that fails, and why
-     */
+    /** Runs all samples and requests as batches, by {@code instance}. Throws the first failure, and why. */
     void run(Consumer<List<InferenceTicket>> instance) {
         for (WarmUpSample sample : plan.samples()) {
             try (Arena arena = Arena.ofConfined()) {
