@@ -41,7 +41,7 @@ final class BufferBlocks implements Buffer.Owner {
 
     /** How many of the largest blocks there may be, where the system has so much address space. */
     private static final int MOST_BLOCKS = 128;
-    private static final int MOST_BLOCKS = 128;
+
     private static final int MOST_RESERVED_SHIFT = 42;
 
     private final CoreCaches caches;
@@ -54,6 +54,7 @@ final class BufferBlocks implements Buffer.Owner {
     /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
     private final ReentrantLock lock = new ReentrantLock();
     private final BuddyBlocks blocks;
+
     /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */
     private final AtomicLong madeBytes = new AtomicLong();
 

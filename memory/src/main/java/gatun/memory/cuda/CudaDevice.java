@@ -40,9 +40,9 @@ public final class CudaDevice {
     private static final Logger LOG = System.getLogger("gatun.memory");
     private static final int NAME_BYTES = 256;
 
-    // Codes of CUresult after which, by cuda.h, a context is of no more use: device unavailable, ECC, NVLink, contained,
-    // illegal address, launch timeout, context destroyed, assert, hardware stack, illegal instruction, misaligned
-    // address, address space, program counter, launch failed, tensor memory leak, external device.
+    // Codes of CUresult after which, by cuda.h, a context is of no more use: device unavailable, ECC, NVLink,
+    // contained, illegal address, launch timeout, context destroyed, assert, hardware stack, illegal instruction,
+    // misaligned address, address space, program counter, launch failed, tensor memory leak, external device.
     private static final Set<Integer> STICKY =
             Set.of(46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 911);
 

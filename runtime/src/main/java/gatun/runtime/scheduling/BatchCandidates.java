@@ -3,12 +3,7 @@ package gatun.runtime.scheduling;
 
 import java.util.function.Consumer;
 
-/**
- * Forms batches of the tickets whose turn it is, and knows what the last attempt found. Guarded by the scheduler's
- * lock.
- *
- * @param <T> what is to be run
- */
+/** Forms batches of the tickets whose turn it is, and knows the last result. Guarded by the scheduler's lock. */
 final class BatchCandidates<T extends Ticket> {
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
@@ -17,12 +12,7 @@ final class BatchCandidates<T extends Ticket> {
     private final int[] sizes;
     private long waitNanos;
 
-    /**
-     * Those of a queue.
-     *
-     * @param gathering tells whether others are expected that could share a batch
-     * @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back
-     */
+    /** @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back */
     BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, Gathering gathering, Consumer<Ticket> overdue) {
         this.policy = policy;
         this.queue = queue;
@@ -32,12 +22,9 @@ final class BatchCandidates<T extends Ticket> {
     }
 
     /**
-     * How many of the tickets whose turn it is to send now; {@link BatchDecision#WAIT} when there are none, or when
-     * more may come before {@link #waitNanos} are over. Tickets whose time to wait is over come to their end, or are
-     * put back, on the way.
-     *
-     * @param hurried whether a batch is not kept for more tickets
-     * @param promised whether to look also at those for which an instance is on its way
+     * How many tickets to send now, or {@link BatchDecision#WAIT} when there are none or more may come within {@link
+     * #waitNanos}; overdue ones end or are put back on the way. A {@code hurried} batch waits for no more tickets;
+     * {@code promised} tickets have an instance on its way, and are left out unless this is set.
      */
     int form(boolean hurried, boolean promised, long now) {
         int count = 0;
@@ -69,8 +56,7 @@ final class BatchCandidates<T extends Ticket> {
             }
         }
         if (count == 0) {
-            // An instance that is awake stays for those who are expected, so that none has to be woken to keep the
-            // time.
+            // An awake instance stays for those who are expected, so that none has to be woken to keep the time.
             long keepNanos = promised ? gathering.comingNanos(now) : 0;
             waitNanos = keepNanos > 0 ? keepNanos : Dispatcher.FOREVER;
             return BatchDecision.WAIT;

@@ -9,12 +9,8 @@ final class BatchDecision {
     private BatchDecision() {}
 
     /**
-     * How many of the first tickets to send now, at least one; or {@link #WAIT}, until the oldest has waited for the
-     * policy's delay or more tickets have come.
-     *
-     * @param sizes the sizes of the tickets in the order of their turn, at least one; those that come after a ticket
-     *     which cannot share the batch are left out
-     * @param blocked whether a ticket that cannot share the batch follows
+     * How many of the first tickets, at least one, to send now, or {@link #WAIT}. {@code sizes} are those of the
+     * tickets in their order, up to one that cannot share the batch, in which case it is {@code blocked}.
      */
     static int decide(BatchPolicy policy, int[] sizes, int count, boolean blocked, long waitedNanos) {
         long delayNanos = policy.maxQueueDelayNanos();

@@ -11,23 +11,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decisions for tickets that stand alone: they run in the order of their turn, in batches as a {@link BatchPolicy}
- * asks for.
+ * The decisions for tickets that stand alone: they run in the order of their turn, in batches by a {@link BatchPolicy}.
+ * Instances fetch tickets ({@link #take}); a submitted ticket wakes one at most ({@link #instanceToWake}).
  *
- * <p>Instances come and fetch ({@link #take}); a ticket that is submitted at most has one of them woken
- * ({@link #instanceToWake}). Waking a thread costs more than a short run. So an idle instance is left alone while those
- * that run will come to the new ticket sooner than it could: the average of past runs says so. Runs are not always like
- * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
- * the time for a batch that waits for more tickets.
+ * <p>Waking a thread costs more than a short run, so an idle instance sleeps on while, by the average of past runs,
+ * those that run come to the new ticket sooner. As runs vary, one idle instance, the watcher, wakes from time to time,
+ * helps out, and times batches that wait. A batch is kept for callers expected to ask again ({@link Gathering}).
  *
- * <p>A batch that might be run is kept for a moment where callers who were just answered are expected to ask again
- * ({@link Gathering}).
- *
- * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the
- * queue, with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn
- * up.
- *
- * @param <T> what is to be run
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing: its tickets stay in the queue and may
+ * go to another. It gives its turn up when nothing waits any more.
  */
 final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final TicketQueue<T> queue;
@@ -271,11 +263,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
-    /**
-     * How long an instance that is idle sleeps at most.
-     *
-     * @param waitNanos how long a batch waits for more tickets; {@link #FOREVER} when none does
-     */
+    /** Nanoseconds that an idle instance sleeps at most; {@code waitNanos} is how long a batch waits. */
     private long sleep(int instance, long waitNanos, long now) {
         long nanos = waitNanos == FOREVER && instances.awakeCount() > 0 ? RunPlacement.WATCH_NANOS : waitNanos;
         if (nanos == FOREVER || instances.isWatchedWithin(nanos, now)) {

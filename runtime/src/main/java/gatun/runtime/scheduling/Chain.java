@@ -3,9 +3,7 @@ package gatun.runtime.scheduling;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A list that is linked through what it holds, so that putting one in or taking one out costs no memory and no search.
- */
+/** A list linked through its elements, so that adding and removing costs no memory and no search. */
 final class Chain<T extends Link<T>> {
     private @Nullable T first;
     private @Nullable T last;

@@ -9,12 +9,7 @@ final class DecisionLock {
     private volatile Runnable taken = () -> {};
     private volatile Runnable leaving = () -> {};
 
-    /**
-     * Has idle instances lent while it is not held.
-     *
-     * @param recall run each time that the lock was taken
-     * @param offer run each time before it is given up
-     */
+    /** Lends idle instances while it is not held: {@code recall} runs after locking, {@code offer} before unlocking. */
     void guard(Runnable recall, Runnable offer) {
         taken = recall;
         leaving = offer;

@@ -4,14 +4,10 @@ package gatun.runtime.scheduling;
 import java.util.List;
 
 /**
- * The decisions of a {@link Scheduler}, without threads, locks or a clock: which tickets run together, when, and on
- * which instance. Instances are numbers from 0; the number of one that has ended may be given to another. Times are
- * readings of {@link System#nanoTime}, or of any other clock that all calls agree on. All instances sleep at first.
- *
- * <p>Guarded by the scheduler's lock. After each call that changes something, but for {@link #finish}, {@link #drain}
- * and {@link #stop}, {@link #instanceToWake} is to be asked; after each, {@link #takeEnded}.
- *
- * @param <T> what is to be run
+ * The decisions of a {@link Scheduler}, without threads, locks or a clock: which tickets run together, when, and where.
+ * Instances are numbers from 0, which may be given again, and sleep at first. Times are of {@link System#nanoTime} or
+ * one other clock. Guarded by the scheduler's lock. Ask {@link #instanceToWake} after each change but {@link #finish},
+ * {@link #drain} and {@link #stop}, and {@link #takeEnded} after each call.
  */
 interface Dispatcher<T extends Ticket> {
     int NONE = -1;
@@ -22,7 +18,7 @@ interface Dispatcher<T extends Ticket> {
     /** {@link #take}: there is nothing to run and never will be. */
     long END = -1;
 
-    /** Has each ticket run alone from now on. To be called before the first is submitted; sequences go on as they do. */
+    /** Has each ticket run alone, but for sequences. To be called before the first is submitted. */
     default void runAlone() {}
 
     /** How many tickets wait. May be called without the lock. */
@@ -37,18 +33,12 @@ interface Dispatcher<T extends Ticket> {
     int instanceToWake(long now);
 
     /**
-     * Decides what an instance that is awake and runs nothing does now. It runs the tickets that this puts into
-     * {@code batch}, which are marked as running. When there are none, it sleeps for the nanoseconds that this returns,
-     * which may be {@link #FOREVER}, or until it is woken, and asks again; it ends when this returns {@link #END}.
+     * Puts the tickets that an awake instance without a run is to run into {@code batch}, marked as running. With none,
+     * returns the nanoseconds to sleep unless woken, {@link #FOREVER}, or {@link #END}.
      */
     long take(int instance, long now, List<T> batch);
 
-    /**
-     * Notes a run, before the instance that ran it asks again; most have no use for that.
-     *
-     * @param nanos how long it took
-     * @param waiting how many tickets waited when it ended, and none of those whom it was for had heard of that
-     */
+    /** Notes a run before its instance asks again, and how many tickets waited when it ended. */
     default void ran(int instance, long nanos, int waiting, long now) {}
 
     /** Whether {@link #finish} is to be called after each run. The same at any time; may be called without the lock. */
@@ -65,14 +55,10 @@ interface Dispatcher<T extends Ticket> {
     /** Takes a ticket out that still waits; false when it does not. */
     boolean withdraw(Ticket ticket, long now);
 
-    /**
-     * Ends a ticket that still waits, though its time is over, or puts it back, as it wants; any other is left alone.
-     */
+    /** Ends, or puts back, as it wants, a ticket that still waits though its time is over; no other. */
     void expire(Ticket ticket);
 
-    /**
-     * The number of an instance that is to open, and is given nothing yet; {@link #NONE} when the scheduler stops.
-     */
+    /** Number for an instance that is to open and gets nothing yet; {@link #NONE} while stopping. */
     int reserve();
 
     /** Has an instance that was reserved, and is open, take part from now on. It is then to be woken. */

@@ -9,14 +9,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Keeps a batch for a moment where that has shown to make responses come sooner. Callers who ask again as soon as they
- * are answered come back within moments of one another. Without it the first of them is run at once, and alone, and all
- * others wait for that. How many to expect, the last runs tell: those that they were for, and those that waited meanwhile.
+ * Keeps a batch for a moment where that makes responses come sooner: callers who ask again when answered come back
+ * together, and running the first of them alone would make the others wait. The last runs tell how many to expect:
+ * those that they were for, and those that waited meanwhile.
  *
- * <p>Whether it pays a tuner finds out, by the time from one run's end to the next for each ticket: a ticket's own time
- * does not show those that wait before the scheduler. Where one ticket follows the other nobody is expected and nothing is
- * tried, nor where runs are short, or where the policy says how long to wait. Guarded by the lock of the scheduler that
- * owns it.
+ * <p>A tuner finds out whether it pays, by the time between runs' ends for each ticket: a ticket's own time leaves out
+ * the wait before the scheduler. Not tried where tickets follow one another, runs are short, or the policy sets a
+ * delay. Guarded by the scheduler's lock.
  */
 final class Gathering {
     /** Shorter runs are over before others could have come. */
@@ -72,11 +71,7 @@ final class Gathering {
         private int tickets;
     }
 
-    /**
-     * Keeps none yet.
-     *
-     * @param policy tells whether there are batches, and whether somebody has said how long to keep them
-     */
+    /** @param policy tells whether there are batches, and whether somebody has said how long to keep them */
     Gathering(BatchPolicy policy, Tuning tuning) {
         this.tuning = tuning;
         maxBatchSize = policy.maxBatchSize();
@@ -143,12 +138,7 @@ final class Gathering {
         return running[instance];
     }
 
-    /**
-     * An instance has ended a run.
-     *
-     * @param typicalNanos how long runs take on the average
-     * @param waiting how many tickets wait
-     */
+    /** Notes the end of a run, while {@code waiting} tickets wait; {@code typicalNanos} is the average of runs. */
     void ended(int instance, long typicalNanos, int waiting, long now) {
         if (!mayKeep) {
             return;

@@ -6,13 +6,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntConsumer;
 
 /**
- * Idle instances that request threads take and give back without the scheduler's lock. Each has a word in cache lines of
- * its own, so that cores which run different instances write nothing in common.
- *
- * <p>Whoever holds the lock {@linkplain #recall recalls} them first: an instance that was on offer is withheld then, and
- * one that is taken will be given back under the lock. Both sides change the same word by comparing it, so one of them is
- * first: either the instance was back before, and whoever holds the lock finds it idle, or its borrower finds it
- * withheld, takes the lock, and sees what has come to the queue meanwhile. No ticket is left lying.
+ * Idle instances that request threads take and give back without the scheduler's lock. Each has a word in cache lines
+ * of its own, so that cores share none. Whoever locks first {@linkplain #recall recalls} all: an offered instance is
+ * withheld, a taken one comes back under the lock. As both sides compare and set the same word, either the locker finds
+ * it idle, or its borrower finds it withheld, locks, and sees what has come to the queue. No ticket is left lying.
  *
  * <pre> WITHHELD -> OFFERED <-> TAKEN -> WITHHELD
  *           OFFERED -> WITHHELD -> TAKEN, of one that was lent under the lock </pre>
@@ -55,7 +52,7 @@ final class InstanceOffers {
         }
     }
 
-    /** An instance that the calling thread has from now on; {@link Dispatcher#NONE} when none is on offer. Any thread. */
+    /** An instance, the calling thread's from now on; {@link Dispatcher#NONE} when none is on offer. Any thread. */
     int take() {
         if (!open) {
             return Dispatcher.NONE;

@@ -16,11 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly. Where
- * the runner is not bound to a thread, a thread that has been idle for some time ends, and the next work starts another:
- * models that nobody asks cost no threads.
- *
- * @param <T> what it runs
+ * The platform thread of one instance, which parks when idle and is woken directly. Unless the runner is bound to a
+ * thread, a long idle thread ends and the next work starts another: idle models cost no threads.
  */
 final class InstanceThread<T extends Ticket> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThread.class);
@@ -70,13 +67,9 @@ final class InstanceThread<T extends Ticket> {
     private volatile boolean retired;
 
     /**
-     * A thread that has not started.
-     *
-     * @param ordinal its number among the scheduler's threads, from 0
-     * @param loop runs tickets on the thread, from the moment that it is woken; true when the scheduler has ended, false
-     *     when {@link #sleep} was
-     * @param broken told when {@code loop} has thrown: the instance ends then, though the scheduler does not
-     * @param idle how long a thread that may end waits for work
+     * A thread that has not started. {@code loop} runs tickets on it once it is woken, and returns true when the
+     * scheduler has ended, false when {@link #sleep} was; {@code broken} is told when it throws, and only the instance
+     * ends then.
      */
     InstanceThread(
             int ordinal,
@@ -183,10 +176,7 @@ final class InstanceThread<T extends Ticket> {
         return state.compareAndSet(State.STARTED, State.RESTING);
     }
 
-    /**
-     * Waits until the runner is ready, and throws its failure when it could not open. Takes note of an interruption, which
-     * means that nobody wants the runner any more, and waits nevertheless: what its thread does is to be over.
-     */
+    /** Waits until the runner is ready, also if interrupted, which aborts it. Throws its failure to open. */
     void awaitOpen(Runnable aborting) {
         boolean waits = true;
         while (waits) {
@@ -220,9 +210,8 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * As {@link #run}, on the calling thread, while this thread has nothing to run. A mark of interruption that the run
-     * leaves is taken away: it would break what the caller does next, such as the write of the response. One that was
-     * there before stays.
+     * As {@link #run}, on the calling thread, while this one has nothing to run. Clears an interrupt left by the run,
+     * which would break the caller's next step, such as writing the response; an earlier one stays.
      */
     long runElsewhere(List<T> batch) {
         boolean interrupted = Thread.interrupted();

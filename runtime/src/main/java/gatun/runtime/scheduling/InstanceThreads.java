@@ -10,11 +10,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The threads of a scheduler, one for each instance of its model. Safe for any thread.
- *
- * @param <T> what they run
- */
+/** The threads of a scheduler, one for each instance of its model. Thread-safe. */
 final class InstanceThreads<T extends Ticket> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThreads.class);
 
@@ -38,15 +34,8 @@ final class InstanceThreads<T extends Ticket> {
     private final ReentrantLock changing = new ReentrantLock();
 
     /**
-     * Threads that have not started.
-     *
-     * @param runners at least one
-     * @param lock guards the scheduler's decisions; not held while runners open, run and close
-     * @param loop the life of each, as {@link InstanceThread} says: runs tickets until the scheduler ends, or its
-     *     instance is retired
-     * @param stop ends the scheduler and refuses the tickets that wait; called when a thread has ended though it should
-     *     not
-     * @param idle how long a thread that may end waits for work
+     * Threads that have not started, at least one. {@code lock} is not held while runners open, run and close;
+     * {@code loop} is as in {@link InstanceThread}; {@code stop} ends the scheduler when a thread has ended by a fault.
      */
     InstanceThreads(
             List<? extends BatchRunner<T>> runners,
@@ -96,11 +85,7 @@ final class InstanceThreads<T extends Ticket> {
         opening.forEach(thread -> thread.awaitOpen(aborting));
     }
 
-    /**
-     * As {@link Scheduler#exchange}.
-     *
-     * @param switched called under the lock when the new runners have taken the place of the old ones
-     */
+    /** As {@link Scheduler#exchange}; runs {@code switched} under the lock when the new runners are in place. */
     boolean exchange(
             Dispatcher<T> dispatcher,
             List<? extends BatchRunner<T>> added,
@@ -219,9 +204,8 @@ final class InstanceThreads<T extends Ticket> {
     }
 
     /**
-     * Waits for all threads to end, also those of instances that were retired; whether they have. To be called when no
-     * more tickets are taken. Instances whose threads rest are ended by the caller, since a thread for each would be many
-     * where a server stops.
+     * Waits for all threads, also retired ones, to end; whether they have. Call it once no more tickets are taken. Ends
+     * resting instances itself, since a thread for each would be many when a server stops.
      */
     boolean join(Duration grace) {
         threads.forEach(InstanceThread::endIfResting);

@@ -8,11 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntConsumer;
 
 /**
- * Runs short tickets on the threads that bring them, by idle instances that are lent for that: to wake an instance's
- * thread would take longer. While nothing waits, and tickets share no runs, instances are lent and given back
- * {@linkplain InstanceOffers without the lock}. Thread-safe.
- *
- * @param <T> what is to be run
+ * Runs short tickets on the submitting threads, by idle instances lent for that: waking an instance's thread takes
+ * longer. {@linkplain InstanceOffers Without the lock} if nothing waits and tickets share no runs. Thread-safe.
  */
 final class LentInstances<T extends Ticket> {
     private final DecisionLock lock;
@@ -29,12 +26,7 @@ final class LentInstances<T extends Ticket> {
     /** Whether no runner is bound to its thread. */
     private volatile boolean allowed;
 
-    /**
-     * Lends nothing before {@link #adjust}.
-     *
-     * @param lock guards the dispatcher
-     * @param inlineRuns counts the runs on request threads, and limits them
-     */
+    /** Lends nothing before {@link #adjust}; {@code lock} guards the dispatcher. */
     LentInstances(
             DecisionLock lock, BatchDispatcher<T> dispatcher, InstanceThreads<T> threads, InlineRunLimiter inlineRuns) {
         this.lock = lock;

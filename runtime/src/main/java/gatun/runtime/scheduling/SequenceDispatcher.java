@@ -11,23 +11,18 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The decisions for steps of sequences, as a {@link SequencePolicy} asks for: which sequences are open, which instance
- * has each of them, which wait for a slot, and which steps run next.
+ * The decisions for steps of sequences by a {@link SequencePolicy}: open sequences, their instances, and the next
+ * steps.
  *
- * <p>A sequence stays with its instance and its slot from its first step to its last; one of its steps runs at a time.
- * It ends with the step that says so, or when it has had nothing to do for too long; then the sequence that has waited
- * for longest gets the slot. A step that begins a sequence anew continues in the slot of the old one. When the model
- * does not take the step that begins a sequence, the next one begins it: what an earlier sequence left in the slot is
- * never continued. Where sequences are iterative, the model may ask for a step to run again, behind those that wait
- * then; the sequence ends when it has none left.
+ * <p>A sequence keeps its instance and slot from its first step to its last, one step running at a time. It ends with
+ * its last step, or after too long idle, and the sequence that waited longest gets the slot. A step that begins it anew
+ * continues in the slot; when the model does not take such a step, the next one begins the sequence, so that what an
+ * earlier one left there is never continued. Steps of iterative sequences may run again, behind those that wait then;
+ * the sequence ends with its last.
  *
- * <p>A step that is given up ends its sequence: all its steps that wait are given up with it, since those behind would
- * go on from a state that lacks it. One that runs comes to its end.
- *
- * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more
- * it gives its turn up.
- *
- * @param <T> what is to be run
+ * <p>A step given up ends its sequence with all steps that wait, as those behind lack its state; a running one
+ * finishes. An instance whose {@linkplain RunPermits turn} has not come takes nothing, and gives it up when no step
+ * waits.
  */
 final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final SequencePolicy policy;

@@ -34,11 +34,7 @@ final class SleepingInstances {
         }
     }
 
-    /**
-     * Has an instance woken if it sleeps for longer than it should now.
-     *
-     * @param hurried whether its steps wait for no others
-     */
+    /** Has an instance woken if it sleeps too long now; {@code hurried} if its steps wait for no others. */
     void consider(int number, boolean hurried, long now) {
         InstanceSequences instance = slots.instance(number);
         if (!instance.asleep) {

@@ -6,12 +6,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/**
- * Forms batches of the steps that could run on an instance now, and knows what the last attempt found. Guarded by the
- * scheduler's lock.
- *
- * @param <T> what is to be run
- */
+/** Forms batches of an instance's steps, and knows the result of the last attempt. Guarded by the scheduler's lock. */
 final class StepCandidates<T extends Ticket> {
     private static final Comparator<Ticket> BY_SLOT =
             Comparator.comparingInt(ticket -> ticket.step().sequence().slot());
@@ -30,10 +25,7 @@ final class StepCandidates<T extends Ticket> {
         Arrays.fill(sizes, 1);
     }
 
-    /**
-     * Finds the best batch of an instance's steps; returns false when there is none, or when more steps may come before
-     * {@link #waitNanos} are over. {@code hurried} says whether a batch is not kept for more steps.
-     */
+    /** Finds the best batch now; false for none, or if more may come within {@link #waitNanos} and not hurried. */
     boolean form(InstanceSequences instance, boolean hurried, long now) {
         found.clear();
         count = 0;
@@ -75,9 +67,7 @@ final class StepCandidates<T extends Ticket> {
         return (T) ticket;
     }
 
-    /**
-     * Adds the batch that was formed to {@code batch}, by slot where the strategy keeps steps in place, and forgets it.
-     */
+    /** Moves the formed batch to {@code batch}, by slot where the strategy keeps steps in place. */
     void moveTo(List<T> batch) {
         batch.addAll(found.subList(0, count));
         forget();

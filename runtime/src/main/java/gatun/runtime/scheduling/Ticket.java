@@ -43,7 +43,7 @@ public abstract class Ticket extends Link<Ticket> {
         /** Removes a ticket that no instance has begun; false when it is too late. */
         boolean withdraw(Ticket ticket);
 
-        /** Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants. */
+        /** Ends a ticket not begun whose time to wait is over, or puts it behind others, as it wants. */
         void expire(Ticket ticket);
 
         /** Ends a ticket whose run was detached. */
@@ -52,9 +52,7 @@ public abstract class Ticket extends Link<Ticket> {
 
     private Thread waiter = Thread.currentThread();
 
-    /**
-     * Changed by the scheduler under its lock, but for the step to COMPLETED, which the thread of the run makes alone.
-     */
+    /** Changed under the scheduler's lock, but for the step to COMPLETED, made by the run's thread alone. */
     private volatile State state = State.NEW;
 
     private long level;
@@ -128,7 +126,7 @@ public abstract class Ticket extends Link<Ticket> {
         return batch;
     }
 
-    /** Makes it a step of a sequence, for a scheduler with a {@link SequencePolicy}. To be called before it is submitted. */
+    /** Makes it a step, for a scheduler with a {@link SequencePolicy}. To be called before it is submitted. */
     public final void makeStep(SequenceStep newStep) {
         step = newStep;
     }

@@ -9,11 +9,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets that wait, in the order of their turn: by priority level, in each level first in, first out, and those
- * whose time was up and that were put back behind all others of their level. A ticket can be taken from the middle at
- * no cost. There is a level while tickets wait in it: clients may name a new one in each request, which costs a search
- * among those in use, and no memory afterwards. Guarded by the lock of the scheduler that owns it; only {@link #size()}
- * may be called without.
+ * The tickets that wait, by priority level and within it first in, first out, overdue ones that were put back behind
+ * the others. Removal is free. A level exists while tickets wait in it: a new one in each request costs a search and no
+ * memory. Guarded by the scheduler's lock, but for {@link #size()}.
  */
 final class TicketQueue<T extends Ticket> {
     /** The most levels at a time: each has its own capacity, and clients name them. */
