@@ -30,11 +30,7 @@ final class RequestHolds extends GrowingList<Hold> {
         return true;
     }
 
-    /**
-     * Takes all claims anew after they were closed.
-     *
-     * @return false where one was given up, or is not {@linkplain RegionLease#renew to be had again}; all are closed then
-     */
+    /** Takes closed claims anew; false, with all closed, if one cannot be {@linkplain RegionLease#renew renewed}. */
     boolean renew() {
         if (incomplete) {
             return false;

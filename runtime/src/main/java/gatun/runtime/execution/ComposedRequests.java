@@ -17,12 +17,7 @@ public final class ComposedRequests {
     private final RequestCheck check;
     private final BufferPool pool;
 
-    /**
-     * For a model with this configuration.
-     *
-     * @param labels the names of its classes, by output name
-     * @param pool lends the memory for outputs that must be copied
-     */
+    /** For a configuration; {@code labels} are classes by output name, {@code pool} for outputs to be copied. */
     public ComposedRequests(ModelConfig config, Map<String, List<String>> labels, BufferPool pool) {
         this(new ModelSignature(config, labels), pool);
     }
@@ -33,24 +28,14 @@ public final class ComposedRequests {
         this.pool = pool;
     }
 
-    /**
-     * For requests to the first entry point of {@code model}.
-     *
-     * @param labels the names of its classes, by output name
-     * @param pool lends the memory for outputs that must be copied
-     */
+    /** For requests to the first entry point of {@code model}; else as the constructor. */
     public static ComposedRequests of(ModelVersion model, Map<String, List<String>> labels, BufferPool pool) {
         EntryPoint first = model.entryPoints().firstEntry().getValue();
         return new ComposedRequests(
                 new ModelSignature(model.config(), labels, first, null, ClientMemory.UNKNOWN), pool);
     }
 
-    /**
-     * A response to {@code request} that has no output yet. The caller still owns the request.
-     *
-     * @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text when the request is wrong
-     */
+    /** A response without outputs. The caller still owns the request. Throws INVALID_ARGUMENT when it is wrong. */
     public ComposedResponse answer(InferenceRequest request, long arrivedNanos) {
         return new ComposedResponse(check.ticket(request, arrivedNanos), signature, pool);
     }

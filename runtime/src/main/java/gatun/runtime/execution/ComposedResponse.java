@@ -22,9 +22,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The response to a request, put together from tensors that exist already; brings each output to where the client wants
- * it, in the form that the client wants. Used by one thread at a time, which ends it by {@link #response} or
- * {@link #fail}.
+ * The response to a request, put together from existing tensors; brings each output to where, and in the form, that the
+ * client wants. Used by one thread at a time, which ends it by {@link #response} or {@link #fail}.
  */
 public final class ComposedResponse {
     private static final ParameterValue NO_SEQUENCE = new ParameterValue.Int64(0);
@@ -69,22 +68,15 @@ public final class ComposedResponse {
         return ticket.tensors().rule(index).backendDims().rank() + signature.leadingDims();
     }
 
-    /**
-     * What the client is told of output {@code index} that was made with {@code shape}.
-     *
-     * @throws GatunException INTERNAL when the configuration does not allow that
-     */
+    /** What the client is told of an output. Throws INTERNAL when the configuration does not allow that. */
     public TensorSpec answered(int index, Datatype datatype, Shape shape) {
         return ticket.tensors().rule(index).answered(datatype, shape, signature);
     }
 
     /**
-     * Makes output {@code index} a tensor whose memory {@code hold} keeps valid; owns the hold from now on. Nothing is
-     * copied unless the client wants the bytes in a region and they are not there yet.
-     *
-     * @param tensor the bytes, and the shape that the client is told
-     * @throws GatunException when the client's region is too small, the pool is exhausted or the tensor cannot be
-     *     classified
+     * Makes output {@code index} a tensor in the shape that the client is told; owns {@code hold}, which keeps its
+     * memory. Copies only to a region where the bytes are not yet. Throws when the region is too small, the pool
+     * exhausted or the tensor cannot be classified.
      */
     public void output(int index, Tensor tensor, Hold hold) {
         RequestedOutput wanted = ticket.tensors().wanted(index);
@@ -164,11 +156,8 @@ public final class ComposedResponse {
     }
 
     /**
-     * The whole response, all of whose outputs are made or left out; ends the use of the client's regions. When it fails,
-     * {@link #fail} is still to be called.
-     *
-     * @param versionText the version that the client is told
-     * @throws GatunException when a region was taken away meanwhile
+     * The response, all of whose outputs are made or left out; ends the use of regions. Throws when one was taken away,
+     * and {@link #fail} is still to be called. {@code versionText} is what the client is told.
      */
     public InferenceResponse response(String modelName, String versionText) {
         ticket.settle();

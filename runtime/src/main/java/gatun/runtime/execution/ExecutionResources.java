@@ -7,14 +7,9 @@ import gatun.spi.Tuning.Subject;
 import java.util.Set;
 
 /**
- * The objects of the server that a model works with.
- *
- * @param pool gives runs memory
- * @param queueLimit how many requests may wait where the configuration sets no limit
- * @param rateLimiter says when instances may run
- * @param trustsClients whether runs touch clients' memory in place whatever the backend says
- * @param learned what its runs may teach
- * @param progress is told how far the model's load is
+ * The server's objects that a model works with. {@code queueLimit} requests may wait where the configuration sets no
+ * limit; {@code trustsClients} has runs touch clients' memory in place whatever the backend says; {@code learned} is
+ * what its runs may teach.
  */
 public record ExecutionResources(
         BufferPool pool,

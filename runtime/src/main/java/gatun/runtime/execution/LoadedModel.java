@@ -99,12 +99,9 @@ public final class LoadedModel implements ServedModel {
     }
 
     /**
-     * Starts the instances of a version and waits until they are warm. Owns the backend of {@code definition} from now
-     * on, also when this fails.
-     *
-     * @param counters count what it does; go on from what they have
-     * @param readyVersions tells the ready versions of the same model, ascending
-     * @throws GatunException when an instance does not start
+     * Starts a version's instances and waits until they are warm. Owns the backend of {@code definition}, also on
+     * failure. {@code counters} go on; {@code readyVersions} are of the same model, ascending. Throws when an instance
+     * fails.
      */
     public static LoadedModel start(
             VersionDefinition definition,

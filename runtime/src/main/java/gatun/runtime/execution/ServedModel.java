@@ -15,19 +15,15 @@ import java.util.Optional;
 /** A served model version: a backend's instances, or other models. Thread-safe; refuses requests once closed. */
 public interface ServedModel extends ModelVersion, VersionCounters {
     /**
-     * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the
-     * request, which it closes afterwards.
-     *
-     * @throws GatunException when the request is wrong, refused or failed; UNSUPPORTED when this is decoupled
+     * Answers a request; parks the calling thread. The caller owns the response, and the request, which it closes.
+     * Throws when it is wrong, refused or failed; UNSUPPORTED when this is decoupled.
      */
     InferenceResponse infer(InferenceRequest request);
 
     /**
-     * Answers a request with as many responses as there are: one, unless this is decoupled. Parks the calling thread,
-     * which also calls {@code receiver}. The caller still owns the request, which it closes afterwards.
-     *
-     * @throws GatunException as {@link #infer(InferenceRequest)}; responses may have come before. Also whatever the
-     *     receiver throws
+     * Answers a request with as many responses as there are: one, unless decoupled. Parks the calling thread, which
+     * calls {@code receiver}. The caller owns the request, and closes it. Throws as {@link #infer(InferenceRequest)},
+     * perhaps after responses, and what the receiver throws.
      */
     default void infer(InferenceRequest request, ResponseReceiver receiver) {
         receiver.accept(infer(request), true);
@@ -65,21 +61,16 @@ public interface ServedModel extends ModelVersion, VersionCounters {
     }
 
     /**
-     * Changes the instances to those of {@code config}, while requests go on: new ones are opened and warmed up, then
-     * others end when they have finished what they run, or the sequences that they have. Nothing else changes, neither
-     * the engine's model nor what was counted. For one caller at a time.
-     *
-     * @param config as complete as {@link #config}
-     * @return false when more than the instances would have to change, and nothing did
-     * @throws GatunException when a new instance cannot be made; nothing has changed then
+     * Changes the instances to those of {@code config}, as complete as {@link #config}, while requests go on: opens and
+     * warms up new ones, then ends others when their runs or sequences are over. Engine and counters stay. False, and
+     * nothing changes, when more would have to; throws, likewise, when an instance cannot be made. One caller at a
+     * time.
      */
     default boolean adjustInstances(ModelConfig config) {
         return false;
     }
 
-    /**
-     * Refuses new requests from now on, and does not wait; those that were accepted are answered. May be called again.
-     */
+    /** Refuses new requests from now on; accepted ones are answered. Does not wait. May be called again. */
     void drain();
 
     /** Whether a model that it asks has changed, so that it must be loaded anew from its own files. */
@@ -93,9 +84,8 @@ public interface ServedModel extends ModelVersion, VersionCounters {
     }
 
     /**
-     * Refuses new requests, lets those that were accepted finish and gives up all memory. Those that still wait when
-     * the grace is over are refused. When one that runs does not finish in time, the objects that it uses stay open and
-     * this returns false; may be called again.
+     * Refuses new requests, and accepted ones that still wait when the grace is over; lets others finish, and gives up
+     * all memory. False when a run does not finish in time: its objects stay open, and this may be called again.
      */
     boolean close(Duration grace);
 }

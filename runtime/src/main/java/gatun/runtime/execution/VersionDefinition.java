@@ -13,16 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The parts that a model version is made of.
- *
- * @param config its complete configuration
- * @param version its number
- * @param backend makes its instances; closed with the version
- * @param labels the lines of the label files, by output name
- * @param warmUps the requests that each instance answers before it serves
- * @param states the tensors that the model gives for one step of a sequence and gets for the next
- * @param rule how requests share runs where the configuration does not say it; empty for not at all
- * @param batchesUnasked whether the configuration has dynamic batching that nobody has written
+ * The parts of a model version. Its {@code backend} is closed with it; {@code labels} are lines of label files by
+ * output name; {@code states} go from one step of a sequence to the next; {@code rule} is how requests share runs where
+ * the configuration does not say it, empty for not at all; {@code batchesUnasked}: nobody has written its dynamic
+ * batching.
  */
 public record VersionDefinition(
         ModelConfig config,
@@ -49,13 +43,7 @@ public record VersionDefinition(
                 present -> size > 0 && size < present.maxBatchSize() ? present.withMaxBatchSize(size) : present);
     }
 
-    /**
-     * The requests that each instance of a version answers before it serves.
-     *
-     * @param samples the requests that the configuration makes
-     * @param source sends those that lie beside the model's files
-     * @param directory where the version's files are
-     */
+    /** The warm-up requests of each instance: of the configuration, and by {@code source} of the version's files. */
     public record WarmUpPlan(List<WarmUpSample> samples, WarmUpSource source, Path directory) {
         /** Keeps a copy of the list. */
         public WarmUpPlan {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Counts the runs that are on request threads at present, over all models. A virtual thread in native code holds its
  * carrier thread, and nothing takes it away: a run that was short a thousand times may take minutes for one input. So
- * they never hold the last carrier for long: where carriers can be added, {@link CarrierCompensator} adds one as soon as
- * the same runs hold all others; elsewhere one is always left. Thread-safe; never waits.
+ * they never hold the last carrier for long: where carriers can be added, {@link CarrierCompensator} adds one as soon
+ * as the same runs hold all others; elsewhere one is always left. Thread-safe; never waits.
  *
  * <p>Each thread counts in one of several words, each in cache lines of its own, and nobody adds them up while all runs
  * are short and a carrier can be added: that is the way of nearly all runs, and no word of it is written by all cores.
@@ -74,10 +74,7 @@ public final class InlineRunLimiter {
         watch = newWatch;
     }
 
-    /**
-     * Changes how many runs may hold carrier threads. {@code strict} says whether there may be more carriers than that;
-     * otherwise as many short runs as there are carriers are let begin without being counted.
-     */
+    /** Limits runs that hold carriers; unless {@code strict}, as many short runs as carriers begin without a count. */
     void limit(int runs, boolean strict) {
         limit = runs;
         isStrict = strict;
@@ -103,8 +100,8 @@ public final class InlineRunLimiter {
 
     /**
      * Whether the calling thread may begin a run, after which it says {@link #end}. On a platform thread nobody waits
-     * for a run, unless it is {@linkplain LentThread lent}, and while a carrier is left to others neither. Only short ones
-     * take the last.
+     * for a run, unless it is {@linkplain LentThread lent}, and while a carrier is left to others neither. Only short
+     * ones take the last.
      *
      * @param typicalNanos how long it will probably take
      */
@@ -195,12 +192,7 @@ public final class InlineRunLimiter {
         private int present;
         private long seen;
 
-        /**
-         * Compensates for {@code runs}.
-         *
-         * @param adjustable changes the number of carriers, where that can be done; asked at the first look, on a thread of
-         *     its own, for that may take long
-         */
+        /** {@code adjustable} changes the number of carriers; asked late on its own thread, since it may take long. */
         CarrierCompensator(InlineRunLimiter runs, Supplier<Optional<IntConsumer>> adjustable, int carriers) {
             this.runs = runs;
             this.adjustable = adjustable;

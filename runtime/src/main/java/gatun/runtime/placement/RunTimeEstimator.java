@@ -32,10 +32,7 @@ public final class RunTimeEstimator {
         this(typicalNanos, FIRST_TRIAL);
     }
 
-    /**
-     * @param typicalNanos the estimate before the first run
-     * @param firstTrial how many runs that are not long are asked for at first
-     */
+    /** {@code typicalNanos} before the first run; asks for {@code firstTrial} runs that are not long at first. */
     RunTimeEstimator(long typicalNanos, int firstTrial) {
         this.typicalNanos = typicalNanos;
         this.trust = new Trust(firstTrial, FIRST_TRIAL, LAST_TRIAL);

@@ -12,10 +12,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/**
- * Reads the repositories' directories for all who ask. Callers during a reading share the next one, which begins after
- * they asked: however many clients there are, the disks are read once at a time. Thread-safe.
- */
+/** Reads repositories for all who ask, once at a time: callers during a reading share the next one. Thread-safe. */
 final class CoalescedScan {
     private final Supplier<SortedMap<ModelIdentifier, Finding>> directories;
 

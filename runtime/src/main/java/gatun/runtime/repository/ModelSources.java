@@ -20,9 +20,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/**
- * Finds and reads sources of models; {@code gate} admits load requests, {@code uploads} has their files. Any thread.
- */
+/** Finds and reads sources of models; {@code gate} admits load requests, {@code uploads} has their files. */
 record ModelSources(
         RepositorySettings settings,
         ModelList list,

@@ -5,16 +5,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How tickets become batches and how they may wait.
- *
- * @param maxBatchSize the most that the sizes of a batch's tickets may add up to; 0 to run each ticket alone
- * @param preferredBatchSizes sizes that are worth sending before all else; ascending, none above {@code maxBatchSize}
- * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more
- *     tickets; with 0 as long as {@link Gathering} has found to pay
- * @param preserveOrdering whether tickets end in the order they were submitted
- * @param capacities how many may wait in each priority level
- * @param capacitiesCountSizes whether {@code capacities} is about the sizes of those that wait, taken together, and not
- *     about how many they are
+ * How tickets become batches and wait. A batch's sizes add up to {@code maxBatchSize} at most, 0 to run each alone;
+ * preferred ones, ascending and not above it, are sent before all else. While an instance is idle the oldest ticket may
+ * be kept for {@code maxQueueDelayNanos} in the hope of more, with 0 as long as {@link Gathering} has found to pay.
+ * {@code preserveOrdering} has tickets end as submitted; {@code capacities} of priority levels count the tickets that
+ * wait, or with {@code capacitiesCountSizes} their sizes.
  */
 public record BatchPolicy(
         int maxBatchSize,
@@ -38,11 +33,7 @@ public record BatchPolicy(
         this(maxBatchSize, preferredBatchSizes, maxQueueDelayNanos, preserveOrdering, capacities, false);
     }
 
-    /**
-     * Each ticket alone, first in, first out.
-     *
-     * @param queueCapacity how many may wait for an instance
-     */
+    /** Each ticket alone, first in, first out; {@code queueCapacity} may wait for an instance. */
     public static BatchPolicy single(int queueCapacity) {
         return new BatchPolicy(0, List.of(), 0, false, QueueCapacities.all(queueCapacity));
     }
@@ -70,12 +61,7 @@ public record BatchPolicy(
         return false;
     }
 
-    /**
-     * How many tickets may wait in each priority level. Immutable.
-     *
-     * @param usual how many in a level that is not among {@code own}
-     * @param own how many in the levels for which it is not the usual number
-     */
+    /** Tickets that may wait in each priority level: {@code own} by level, {@code usual} in the others. */
     public record QueueCapacities(int usual, Map<Long, Integer> own) {
         /** Copies the map. */
         public QueueCapacities {

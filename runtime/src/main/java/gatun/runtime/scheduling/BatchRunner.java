@@ -5,11 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Runs the batches of an instance. The instance's thread opens and closes it, and mostly calls it. Unless {@link
- * #isBoundToThread} other threads call it too, and another may take that thread's place; never two at a time, and each
- * sees the writes of the one before.
- *
- * @param <T> what it runs
+ * Runs the batches of an instance, which its thread opens, closes, and mostly runs. Unless {@link #isBoundToThread}
+ * other threads call it too, and may take that thread's place; never two at a time, each seeing the writes before.
  */
 public interface BatchRunner<T extends Ticket> {
     /** The name of its thread. */
@@ -19,18 +16,16 @@ public interface BatchRunner<T extends Ticket> {
     void open();
 
     /**
-     * Does what is better done before the first run, on the thread that opened it, and next to that. A failure keeps the
-     * scheduler from opening unless {@code ready} was run before. Does nothing by default.
-     *
-     * @param ready has the scheduler wait no longer, where this takes long: then {@link #run} and {@link #close} wait for
-     *     the end of this; may be run more than once
+     * Prepares the first run, on the thread that opened it, right after that. A failure keeps the scheduler from
+     * opening unless {@code ready} was run before; that has the scheduler wait no longer, though {@link #run} and
+     * {@link #close} wait for the end of this. It may be run more than once.
      */
     default void prepare(Runnable ready) {}
 
     /** Has {@link #open} fail soon, if possible. Called once by another thread, before an interrupt. */
     default void abort() {}
 
-    /** Whether {@link #run} and {@link #close} must be called by the thread that opened it. Asked when it is open, by any thread. */
+    /** Whether only the thread that opened it may {@link #run} and {@link #close} it. Asked when open, by any thread. */
     boolean isBoundToThread();
 
     /** The permit that it waits for before each {@link #run}, which ends the turn; none by default. Asked once. */
@@ -39,11 +34,9 @@ public interface BatchRunner<T extends Ticket> {
     }
 
     /**
-     * Runs a batch and leaves the result, or the failure, in each ticket. A single ticket may be {@linkplain
-     * Ticket#detach detached}: its run then goes on after this has returned. Must not throw.
-     *
-     * @param batch at least one ticket; valid until this returns
-     * @return how long it took, in nanoseconds
+     * Runs a batch of one ticket or more, leaving the result or failure in each; returns nanoseconds. A single ticket
+     * may be {@linkplain Ticket#detach detached}: its run goes on afterwards. The list is valid until this returns.
+     * Must not throw.
      */
     long run(List<T> batch);
 

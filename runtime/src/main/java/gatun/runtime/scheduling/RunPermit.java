@@ -2,17 +2,13 @@
 package gatun.runtime.scheduling;
 
 /**
- * A permit that an instance needs to run beyond being idle, where instances share resources. Its scheduler asks for it
- * when there is something to run, and only then takes the batch: what waits for a turn stays in the queue. Called under
- * the scheduler's lock; never blocks.
+ * A permit that an idle instance needs to run where instances share resources. Its scheduler asks when there is
+ * something to run, and takes the batch only then. Called under the scheduler's lock; never blocks.
  */
 public interface RunPermit {
     /**
-     * Whether the instance may run now; its next run then ends the turn. Otherwise it has asked, and {@code wake} is
-     * called once when its turn has come, by any thread; it asks again then. Asking again while it waits changes
-     * nothing.
-     *
-     * @param wake must not block, nor take a lock
+     * Whether the instance may run now, which ends the turn. Otherwise {@code wake} is called once, by any thread, when
+     * its turn has come, and it asks again; it must not block nor lock. Asking while waiting changes nothing.
      */
     boolean ask(Runnable wake);
 

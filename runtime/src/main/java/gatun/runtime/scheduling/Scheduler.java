@@ -14,12 +14,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs tickets on the threads of a model's instances. Which instance runs which ticket, and when, a {@link Dispatcher}
- * decides; this gives it a clock, a lock and threads. Safe for any thread.
- *
- * @param <T> what is to be run
- */
+/** Runs tickets on a model's instances as a {@link Dispatcher} decides; has clock, lock and threads. Thread-safe. */
 public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     private final DecisionLock lock = new DecisionLock();
     private final Dispatcher<T> dispatcher;
@@ -52,12 +47,8 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     /**
-     * Has each runner opened by a thread of its own and waits until all are. When one fails the others are closed again and
-     * its failure is thrown.
-     *
-     * @param policy how tickets become batches
-     * @param runners at least one
-     * @param tuning gives tuners for what is learned of the runs
+     * Has each runner, at least one, opened by its own thread and waits for all. When one fails, closes the others and
+     * throws its failure.
      */
     public static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
@@ -317,13 +308,10 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     /**
-     * Runs tickets by other runners from now on; nobody's ticket is refused or delayed for it. Waits until those that
-     * are {@code added} have opened. When one fails, those that have opened are closed again, its failure is thrown,
-     * and everything is as before. Those that are {@code removed} begin nothing new; each is closed by its thread when
-     * it has finished what only it can finish, and this does not wait for that. One runner at least must stay. For one
-     * caller at a time.
-     *
-     * @return false when nothing was changed because the scheduler stops
+     * Runs tickets by other runners from now on; refuses and delays none. Waits until the {@code added} ones are open;
+     * when one fails, closes those, throws its failure, and nothing has changed. {@code removed} ones begin nothing
+     * new, and each is closed by its thread, not waited for, when it has finished what only it can. One runner must
+     * stay. For one caller at a time. False when nothing was changed because the scheduler stops.
      */
     public boolean exchange(List<? extends BatchRunner<T>> added, List<? extends BatchRunner<T>> removed) {
         if (!threads.exchange(dispatcher, added, removed, this::adjustLending)) {
@@ -348,11 +336,8 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     /**
-     * As {@link #drain}, and waits for that. What still waits for an instance when the grace is over is refused. May be
-     * called again to wait longer.
-     *
-     * @param grace how long accepted tickets may take
-     * @return whether all instances have ended; otherwise what they use must stay open
+     * As {@link #drain}, and waits for that; what still waits for an instance after the grace is refused. Whether all
+     * instances have ended: otherwise what they use must stay open, and this may be called again.
      */
     public boolean close(Duration grace) {
         drain();

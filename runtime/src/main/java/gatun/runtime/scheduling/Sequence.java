@@ -5,9 +5,8 @@ import gatun.memory.tensor.Hold;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that belong together and run one after the other: those that wait, and the slot of an instance that the
- * sequence has to itself once it got one. Guarded by the scheduler's lock, but for what the instance's thread does with
- * it during a run.
+ * Requests that run one after the other: those that wait, and the slot of an instance once there is one. Guarded by the
+ * scheduler's lock, but for what the instance's thread does with it during a run.
  */
 public final class Sequence extends Link<Sequence> {
     static final int NONE = -1;

@@ -4,9 +4,8 @@ package gatun.runtime.scheduling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a ticket that belongs to a sequence. A step runs once, or, where sequences are iterative, as often as the
- * model wants. The scheduler writes it under its lock before the ticket runs; the instance's thread reads it while the
- * ticket runs.
+ * A ticket's part in a sequence. Runs once, or as often as the model wants in an iterative sequence. Written under the
+ * scheduler's lock before the ticket runs; read by the instance's thread while it runs.
  */
 public final class SequenceStep {
     private final Object id;
@@ -18,13 +17,7 @@ public final class SequenceStep {
     /** Guarded by the scheduler's lock until the ticket runs. */
     private @Nullable Sequence sequence;
 
-    /**
-     * A step that no scheduler has seen.
-     *
-     * @param id the id of the sequence, the same for all its steps; compared by {@code equals}
-     * @param starts whether it is the sequence's first
-     * @param ends whether it is the sequence's last
-     */
+    /** A step that no scheduler has seen; {@code id} is the same for all of its sequence, by {@code equals}. */
     public SequenceStep(Object id, boolean starts, boolean ends) {
         this.id = id;
         this.starts = starts;
@@ -36,7 +29,7 @@ public final class SequenceStep {
         return id;
     }
 
-    /** Whether the sequence begins, or begins anew, with this step; also when the model did not take those before it. */
+    /** Whether the sequence begins (anew) with this step; also when the model did not take those before it. */
     public boolean starts() {
         return starts;
     }
@@ -64,9 +57,7 @@ public final class SequenceStep {
         return done;
     }
 
-    /**
-     * Notes that the model has taken this step, and wants to run it again, in a later batch. For the instance's thread.
-     */
+    /** Notes that the model took this step and wants to run it again later. For the instance's thread. */
     public void again() {
         done = true;
         again = true;

@@ -91,12 +91,9 @@ public abstract class Ticket extends Link<Ticket> {
     protected Ticket() {}
 
     /**
-     * Sets how this ticket waits; without this call in level 0, and for ever. To be called before it is submitted.
-     *
-     * @param level its priority level, without a sign; the least number is the most urgent
-     * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for
-     *     never
-     * @param delayed whether it is not given up then, but put back behind the others of its level
+     * Sets how this waits; without this call in level 0, and for ever. Call it before it is submitted. The least
+     * unsigned level is the most urgent; at {@code deadlineNanos} of {@link System#nanoTime}, 0 for never, a waiting
+     * ticket is given up, or put back behind its level if {@code delayed}.
      */
     public final void limitWait(long level, long deadlineNanos, boolean delayed) {
         this.level = level;
@@ -131,11 +128,7 @@ public abstract class Ticket extends Link<Ticket> {
         step = newStep;
     }
 
-    /**
-     * This ticket as a step of its sequence.
-     *
-     * @throws IllegalStateException when it belongs to none
-     */
+    /** This as a step of its sequence. Throws IllegalStateException when it belongs to none. */
     public final SequenceStep step() {
         SequenceStep known = step;
         if (known == null) {
@@ -149,17 +142,14 @@ public abstract class Ticket extends Link<Ticket> {
         return 1;
     }
 
-    /**
-     * Whether it may run in one batch with {@code first}, which begins the batch and is a ticket of the same scheduler.
-     */
+    /** Whether it may run in one batch with {@code first}, which begins it and is of the same scheduler. */
     protected boolean joins(Ticket first) {
         return true;
     }
 
     /**
-     * Called by the submitting thread when the scheduler has taken this in: what is submitted from then on comes after
-     * it. It may be running, or be over, but for a run on this very thread, which begins afterwards. Does nothing by
-     * default. Must return at once, and not throw.
+     * Called by the submitting thread when the scheduler has taken this in: later submissions come after it. It may run
+     * or be over, but for a run on this thread, which begins afterwards. Must return at once, and not throw.
      */
     protected void taken() {}
 
@@ -176,9 +166,7 @@ public abstract class Ticket extends Link<Ticket> {
         return Thread.currentThread().equals(waiter);
     }
 
-    /**
-     * Lets the run of this go on after {@link BatchRunner#run}, until {@link #endDetached}. For the runner.
-     */
+    /** Lets the run go on after {@link BatchRunner#run}, until {@link #endDetached}. For the runner. */
     public final void detach() {
         detached = true;
     }
@@ -263,10 +251,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Parks until this ticket has come to an end. A running ticket is waited for in any case, because the engine uses
-     * the request's memory; an interrupt is kept for the caller.
-     *
-     * @param scheduler the one that accepted this ticket
+     * Parks until this ends, in the scheduler that accepted it. A running ticket is always waited for, because the
+     * engine uses the request's memory; an interrupt is kept for the caller.
      */
     public final Outcome await(Queue scheduler) {
         assert Thread.currentThread().equals(waiter) : "awaited by " + Thread.currentThread();

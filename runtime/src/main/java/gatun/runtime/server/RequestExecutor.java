@@ -137,10 +137,10 @@ final class RequestExecutor {
     }
 
     /**
-     * Refuses requests whose outputs go where another output goes, or where an input lies: engines write outputs while they
-     * read inputs, in any order, so that the response would be wrong without any error. Windows are compared by the object
-     * that they are a part of, whatever the names of the regions. An output that fills exactly the window of an input is
-     * refused too; inputs that are copied before the run, as strings are, may be overwritten. Stateless.
+     * Refuses requests whose outputs overlap another output or an input: engines write outputs while they read inputs,
+     * in any order, so that a response would be wrong without an error. Windows are compared by their objects, whatever
+     * the regions' names. Also refuses an output that fills exactly an input's window; inputs copied before the run,
+     * such as strings, may be overwritten. Stateless.
      */
     public static final class OutputAliasCheck {
         /** Up to this many holds, each is compared with each, without allocating anything. */
@@ -148,11 +148,7 @@ final class RequestExecutor {
 
         private OutputAliasCheck() {}
 
-        /**
-         * Passes a request whose outputs have places of their own.
-         *
-         * @throws GatunException INVALID_ARGUMENT naming two tensors that overlap, and their regions
-         */
+        /** Throws {@link GatunException} INVALID_ARGUMENT naming two overlapping tensors, and their regions. */
         public static void refuseIn(InferenceRequest request) {
             if (!hasDestinations(request)) {
                 return;

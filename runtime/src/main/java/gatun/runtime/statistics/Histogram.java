@@ -7,9 +7,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts durations by {@link LatencyBuckets}, and sums them up. One thread at a time adds, which costs an ordered store
- * for the count and one for the sum; any thread reads at any time, and never makes the other wait. What is read while
- * something is added may have the one and not yet the other.
+ * Durations counted by {@link LatencyBuckets}, and their sum. One thread at a time adds, by two ordered stores; any
+ * thread reads without making it wait, perhaps the count and not yet the sum.
  */
 final class Histogram {
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);

@@ -26,12 +26,7 @@ public final class InstanceCounters {
     private final BySize<BatchCounters> batches = new BySize<>(BatchCounters::new, BatchCounters::batchSize);
     private final BySize<RequestCounters> requests = new BySize<>(RequestCounters::new, RequestCounters::batchSize);
 
-    /**
-     * Counts an execution.
-     *
-     * @param batchSize its batch size; 0, which counts as 1, when the model has no batch dimension
-     * @param times when its stages were, and how many requests it answered
-     */
+    /** Counts an execution; a batch size of 0, for a model without a batch dimension, counts as 1. */
     public void executed(int batchSize, ExecutionTimes times) {
         batches.of(Math.max(1, batchSize)).executed(times);
         answered(times);
@@ -125,7 +120,7 @@ public final class InstanceCounters {
         return requests.snapshots(RequestCounters::snapshot);
     }
 
-    /** The executions of one instance with one batch size. Written by the instance's thread only, read by any thread. */
+    /** Executions of one batch size. Written by the instance's thread only, read by any thread. */
     static final class BatchCounters {
         private final int batchSize;
         private final SingleWriterCounter executions = new SingleWriterCounter();
@@ -154,10 +149,7 @@ public final class InstanceCounters {
         }
     }
 
-    /**
-     * The requests of one batch size that one instance answered. Written by the instance's thread only, read by any
-     * thread.
-     */
+    /** Answered requests of one batch size. Written by the instance's thread only, read by any thread. */
     static final class RequestCounters {
         private final int batchSize;
         private final SingleWriterCounter count = new SingleWriterCounter();
@@ -297,11 +289,8 @@ public final class InstanceCounters {
     }
 
     /**
-     * Counters for each batch size that has occurred, up to {@link #MOST_SIZES} of them: a size that occurs for the first
-     * time later counts with the next smaller one, since clients choose sizes. Added to by one thread only, read by any
-     * thread.
-     *
-     * @param <C> the counters
+     * Counters for each batch size, up to {@link #MOST_SIZES}: a later new size counts with the next smaller one, since
+     * clients choose sizes. Written by one thread only, read by any thread.
      */
     static final class BySize<C> {
         /** More sizes than anybody reads in statistics. */
@@ -316,10 +305,6 @@ public final class InstanceCounters {
         /** The one used last, which is nearly always the one wanted next. For the thread that adds. */
         private C recent;
 
-        /**
-         * No counters yet. {@code create} makes the counters of a batch size. {@code size} is the batch size of
-         * counters.
-         */
         BySize(IntFunction<C> create, ToIntFunction<C> size) {
             this.create = create;
             this.size = size;

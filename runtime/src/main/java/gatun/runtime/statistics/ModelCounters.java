@@ -138,11 +138,7 @@ public final class ModelCounters {
         }
     }
 
-    /**
-     * Counts a request that was not answered.
-     *
-     * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
-     */
+    /** Counts an unanswered request that arrived at {@code arrivedNanos} of {@link System#nanoTime}. */
     public void failed(FailureReason reason, long arrivedNanos) {
         counter(reason).increment();
         failureNanos.add(System.nanoTime() - arrivedNanos);
@@ -252,11 +248,7 @@ public final class ModelCounters {
         return Objects.requireNonNull(failures.get(reason));
     }
 
-    /**
-     * Gives {@code sink} the families of {@code models}.
-     *
-     * @param latencies the latencies of the same versions, asked where they are shown
-     */
+    /** Gives {@code sink} the families of {@code models}; {@code latencies} of the same are asked if shown. */
     public static void publish(
             MetricRows<ModelStatistics> models,
             LatencyMetrics shown,

@@ -18,13 +18,7 @@ public final class ResponseTable {
     /** A table without counts. */
     public ResponseTable() {}
 
-    /**
-     * Counts a response with outputs.
-     *
-     * @param place how many responses the request had before it
-     * @param inferNanos from the response before until the engine had it
-     * @param outputNanos placing its outputs and handing it over
-     */
+    /** Counts a response after {@code place} others; {@code inferNanos} is from the one before to the engine's. */
     public void sent(int place, long inferNanos, long outputNanos) {
         at(place).sent(inferNanos, outputNanos);
     }

@@ -24,21 +24,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/**
- * Traces as Triton writes them to files: an array of objects, each telling something of the trace whose id it names.
- */
+/** Traces as in Triton's files: an array of objects, each telling something of the trace whose id it names. */
 final class TraceJson {
     private static final String END = "\n]\n";
 
     private TraceJson() {}
 
     /**
-     * Writes traces to a file, without having all of their text in memory. When that fails, the file is as it was
-     * before, as far as that can be.
-     *
-     * @param append whether the file has traces already that are to be kept; if it has none after all, or is gone, it
-     *     is begun anew
-     * @throws IOException when the traces could not be written
+     * Writes traces to a file without having all their text in memory; on failure the file is as before, as far as can
+     * be. Keeps its traces if {@code append}; begins it anew if it has none after all, or is gone.
      */
     static void write(Path file, List<RequestTrace> traces, boolean append) throws IOException {
         Set<StandardOpenOption> options = append
@@ -144,10 +138,7 @@ final class TraceJson {
                     .collect(Collectors.joining(","));
         }
 
-        /**
-         * Writes elements, separated by commas, as they stand within a string of JSON; those of BYTES in quotation marks,
-         * as Triton has them. Bytes that end within an element end the text before it.
-         */
+        /** Writes elements with commas, within a JSON string; BYTES quoted, as Triton does, until an incomplete one. */
         static void write(Datatype datatype, MemorySegment bytes, Writer out) throws IOException {
             if (datatype == Datatype.BYTES) {
                 writeTexts(bytes, out);

@@ -33,11 +33,7 @@ final class TraceScope {
         return settings.count() == TraceSettings.UNLIMITED || remaining.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }
 
-    /**
-     * Who gets a trace.
-     *
-     * @param observer sees the trace whatever the settings say; null for nobody
-     */
+    /** The readers of a trace; {@code observer} sees it whatever the settings say, null for nobody. */
     record TraceReaders(
             TraceScope scope, boolean exported, @Nullable Consumer<RequestTrace> observer) {
         Set<TraceLevel> levels() {

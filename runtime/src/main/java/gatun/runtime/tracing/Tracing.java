@@ -248,10 +248,8 @@ public final class Tracing implements AutoCloseable {
         }
 
         /**
-         * These with {@code changes} in their place, of which an empty list takes a setting back. Names that are unknown
-         * are ignored.
-         *
-         * @throws GatunException INVALID_ARGUMENT for a value that cannot be read, UNSUPPORTED for what cannot be changed
+         * These with {@code changes}, where an empty list takes a setting back; unknown names are ignored. Throws
+         * INVALID_ARGUMENT for an unreadable value, UNSUPPORTED for a fixed setting.
          */
         TraceOverride with(Map<String, List<String>> changes) {
             if (changes.containsKey("trace_file")) {
