@@ -7,12 +7,7 @@ import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import java.util.List;
 
-/**
- * The resources that a started engine holds now.
- *
- * @param backend the engine's name
- * @param liveValues native tensors, those included that are kept for requests to come
- */
+/** Resources of the started engine {@code backend}: native tensors, those kept for requests to come included. */
 public record EngineStatistics(String backend, long liveValues) {
     private static final Measure<EngineStatistics> LIVE_VALUES = Measure.gauge(
             "gatun_backend_live_values",

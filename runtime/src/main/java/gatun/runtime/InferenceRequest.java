@@ -69,8 +69,8 @@ public final class InferenceRequest implements AutoCloseable {
 
     /**
      * A request to another model on behalf of this one: of the same sender, id, priority, timeout, deadline, sequence,
-     * parameters and compute times, but without tensors and without claims on memory. Whoever gives this request up has to see to the
-     * other.
+     * parameters and compute times, but without tensors and without claims on memory. Whoever gives this request up has
+     * to see to the other.
      */
     public InferenceRequest onBehalf(ModelVersion other) {
         InferenceRequest request = new InferenceRequest(other);
@@ -125,8 +125,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Allows this to be asked {@linkplain #repeat again}. For who hands neither this nor a response to it to anybody that
-     * may still have it then. Windows in regions then stay this request's where a response would take them over.
+     * Allows this to be asked {@linkplain #repeat again}. For who hands neither this nor a response to it to anybody
+     * that may still have it then. Windows in regions then stay this request's where a response would take them over.
      */
     public void allowRepeat() {
         mayRepeat = true;
@@ -138,8 +138,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Opens this anew, which was answered and closed: it asks the same of the same version, with the same tensors, whose
-     * elements may be others. Costs the version less than a new one.
+     * Opens this anew, which was answered and closed: it asks the same of the same version, with the same tensors,
+     * whose elements may be others. Costs the version less than a new one.
      *
      * @return false where a new one is needed: the version has kept nothing of this one, it was given up, it is traced,
      *     or its memory cannot be renewed
@@ -377,13 +377,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called. All in
-     * nanoseconds.
-     *
-     * @param queueNanos waiting for the run
-     * @param inputNanos preparing inputs
-     * @param inferNanos in the engine
-     * @param outputNanos placing outputs
+     * Adds the stages of a run that answered this, in nanoseconds: waiting for the run, preparing inputs, in the
+     * engine, placing outputs. Only where {@link #computeTimes(ComputeTimes)} was called.
      */
     public void computed(long queueNanos, long inputNanos, long inferNanos, long outputNanos) {
         if (computeTimes != null) {

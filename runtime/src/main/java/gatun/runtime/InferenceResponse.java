@@ -99,12 +99,7 @@ public final class InferenceResponse implements Hold {
         }
     }
 
-    /**
-     * An output of a response.
-     *
-     * @param tensor name, datatype, shape and bytes
-     * @param inSharedMemory whether the bytes lie in the client's own region, so that only the metadata is sent
-     */
+    /** An output; {@code inSharedMemory} if it lies in the client's own region, so that only metadata is sent. */
     public record OutputTensor(Tensor tensor, boolean inSharedMemory) {}
 
     /** Takes the responses to one request, in order, on the thread that waits for the request. */

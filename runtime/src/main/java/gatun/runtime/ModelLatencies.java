@@ -66,24 +66,13 @@ public record ModelLatencies(
         return byOrigin.values().stream().map(stage).reduce(Latencies.NONE, Latencies::plus);
     }
 
-    /**
-     * How long the response cache took for the requests to a model version since it was loaded.
-     *
-     * @param hit looking up what was there, and making the responses
-     * @param miss looking up what was not there, and storing the responses
-     */
+    /** Times of the response cache: looking up what was there or not, and making or storing the responses. */
     public record CacheLatencies(Latencies hit, Latencies miss) {}
 
     /**
-     * How long the answered requests of one origin took, by stage; each request counts once in each.
-     *
-     * @param request from arrival in the runtime to the response
-     * @param queue waiting for an instance
-     * @param computeInput preparing inputs, as long as that took for the whole batch that the request was in; so with the
-     *     next two
-     * @param computeInfer in the engine
-     * @param computeOutput placing outputs
-     * @param firstResponse from arrival to the first response of a decoupled model; empty for others
+     *     /** Latencies of one origin's answered requests by stage, each counted once in each. Request and first
+     * response, of a decoupled model only, are from arrival in the runtime; the queue is the wait for an instance. The
+     * times of computing are those of the whole batch: preparing inputs, in the engine, placing outputs.
      */
     public record StageLatencies(
             Latencies request,

@@ -43,12 +43,7 @@ public record ModelOverride(String config, Map<String, MemorySegment> files, boo
     public static final class OverrideRefusedException extends GatunException {
         private static final long serialVersionUID = 1;
 
-        /**
-         * A refusal.
-         *
-         * @param model the model that was to be loaded
-         * @param reason the field or file, its value, what was expected, and what to do
-         */
+        /** A refusal to load {@code model}; {@code reason} has field or file, value, what was expected, advice. */
         public OverrideRefusedException(String model, String reason) {
             super(ErrorCode.INVALID_ARGUMENT, "failed to load '" + model + "': " + reason);
         }

@@ -9,13 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/**
- * What an operator decides about all models.
- *
- * @param control which models are loaded
- * @param loading how they are configured and loaded
- * @param runs how they are run
- */
+/** What an operator decides about all models: which are loaded, how that is done, and how they are run. */
 public record ModelSettings(Control control, Loading loading, Runs runs) {
     /** The defaults. */
     public static final ModelSettings STANDARD = new ModelSettings(
@@ -89,12 +83,7 @@ public record ModelSettings(Control control, Loading loading, Runs runs) {
         }
     }
 
-    /**
-     * How models are run.
-     *
-     * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
-     * @param learned what is learned of runs, to do those that follow in the fastest way
-     */
+    /** How models are run: amounts of resources, if instances wait for theirs, and what is learned of runs. */
     public record Runs(Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
         /** Keeps a copy of the subjects. */
         public Runs {

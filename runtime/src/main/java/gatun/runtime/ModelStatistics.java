@@ -108,37 +108,22 @@ public record ModelStatistics(
         }
     }
 
-    /**
-     * How busy a version is at one moment.
-     *
-     * @param pendingRequestCount requests waiting
-     * @param busyInstanceCount instances that run something
-     */
+    /** How busy a version is at one moment: requests that wait, and instances that run something. */
     public record Occupancy(long pendingRequestCount, int busyInstanceCount) {
         /** Nothing waits, and nothing runs. */
         public static final Occupancy NONE = new Occupancy(0, 0);
     }
 
     /**
-     * Requests that were not answered, by reason.
-     *
-     * @param rejected refused by the queue
-     * @param canceled given up by their clients
-     * @param backend failed by the engine
-     * @param other failed otherwise
-     * @param nanos from arrival in the runtime to the failure
+     * Requests not answered: refused by the queue, given up by their clients, failed by the engine or otherwise;
+     * {@code nanos} from arrival in the runtime to the failure.
      */
     public record Failures(long rejected, long canceled, long backend, long other, long nanos) {}
 
     /**
-     * How long the answered requests took.
-     *
-     * @param request from arrival in the runtime to the response
-     * @param queue waiting for an instance
-     * @param computeInput preparing inputs; an execution counts once for each request that it answered, also in the
-     *     next two
-     * @param computeInfer in the engine
-     * @param computeOutput placing outputs
+     * How long the answered requests took: from arrival in the runtime to the response, waiting for an instance,
+     * preparing inputs, in the engine, placing outputs. In the last three an execution counts once for each request
+     * that it answered.
      */
     public record StageNanos(long request, long queue, long computeInput, long computeInfer, long computeOutput) {}
 
@@ -173,13 +158,8 @@ public record ModelStatistics(
     }
 
     /**
-     * The executions of a model version with one batch size since it was loaded. Times are totals in nanoseconds.
-     *
-     * @param batchSize the batch size; 1 also where the model has no batch dimension
-     * @param executionCount runs of the engine
-     * @param computeInputNanos preparing inputs
-     * @param computeInferNanos in the engine
-     * @param computeOutputNanos placing outputs
+     * A version's executions of one batch size since it was loaded; 1 also where the model has no batch dimension.
+     * Total nanoseconds of preparing inputs, in the engine, and placing outputs.
      */
     public record BatchStatistics(
             int batchSize,
@@ -199,13 +179,8 @@ public record ModelStatistics(
     }
 
     /**
-     * How often a model version's requests were found in the response cache since it was loaded. Times are totals in
-     * nanoseconds.
-     *
-     * @param hitCount requests answered from the cache
-     * @param hitNanos looking them up, and making the responses
-     * @param missCount requests that were not there
-     * @param missNanos looking those up, and storing their responses
+     * A version's hits and misses in the response cache since it was loaded. Total nanoseconds of looking up, and of
+     * making the responses for hits, storing them for misses.
      */
     public record CacheStatistics(long hitCount, long hitNanos, long missCount, long missNanos) {
         /** Of a version whose responses are not cached. */
@@ -213,17 +188,10 @@ public record ModelStatistics(
     }
 
     /**
-     * The answered requests of one batch size to a model version since it was loaded. Times are totals in nanoseconds.
-     *
-     * @param batchSize the batch size that the requests had, whatever the engine was given; 1 also where the model has no
-     *     batch dimension
-     * @param count how many there were
-     * @param requestNanos from arrival in the runtime to the response
-     * @param queueNanos waiting for an instance
-     * @param computeInputNanos preparing inputs, as long as that took for the whole batch that a request was in; so with
-     *     the next two
-     * @param computeInferNanos in the engine
-     * @param computeOutputNanos placing outputs
+     * A version's answered requests of one batch size since it was loaded, whatever the engine was given; 1 also where
+     * the model has no batch dimension. Total nanoseconds from arrival in the runtime to the response, of waiting for
+     * an instance, and, for the whole batch that a request was in, of preparing inputs, in the engine and placing
+     * outputs.
      */
     public record RequestStatistics(
             int batchSize,

@@ -61,12 +61,8 @@ public record ModelStatus(
     }
 
     /**
-     * How far the load of a version has come.
-     *
-     * @param phase what is done now
-     * @param instancesReady how many of its instances are open and warm
-     * @param instances how many it is to have; 0 while that is not known
-     * @param beganMillis when it began, in milliseconds since 1970
+     * How far the load of a version has come. Its instances, open and warm ones among them, are 0 while not known;
+     * {@code beganMillis} is in milliseconds since 1970.
      */
     public record LoadProgress(Phase phase, int instancesReady, int instances, long beganMillis) {
         /** The parts of a load, in their order. */

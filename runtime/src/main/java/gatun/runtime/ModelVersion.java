@@ -120,12 +120,7 @@ public interface ModelVersion {
         return config().getModelTransactionPolicy().getDecoupled();
     }
 
-    /**
-     * Where a model's runs were since it was loaded.
-     *
-     * @param onRequestThreads runs on the threads that brought their requests
-     * @param onInstanceThreads runs on the threads of instances
-     */
+    /** A model's runs since it was loaded, on the threads that brought their requests and on instances' threads. */
     public record RunCounts(long onRequestThreads, long onInstanceThreads) {
         /** None yet. */
         public static final RunCounts NONE = new RunCounts(0, 0);
@@ -143,12 +138,8 @@ public interface ModelVersion {
     }
 
     /**
-     * What a model version has learned last about one subject.
-     *
-     * @param subject what was tried
-     * @param ways what could be chosen, the usual way among them
-     * @param way the number of the one that was chosen
-     * @param gain what the usual way costs, divided by what the best other one does: more than 1 where another is better
+     * What a version learned last about one subject: the number of the chosen way among {@code ways}. {@code gain} is
+     * the cost of the usual way divided by that of the best other: more than 1 where another is better.
      */
     public record LearnedChoice(Subject subject, List<String> ways, int way, double gain) {
         /** Keeps a copy of the ways. */

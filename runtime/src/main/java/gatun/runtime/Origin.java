@@ -5,12 +5,8 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The protocol and the transport by which a request came; each protocol has constants of its own. Latencies are kept
- * apart by it.
- *
- * @param order the place in lists, the least first
- * @param protocol the protocol's name, as metrics give it
- * @param transport the transport's name, as metrics give it
+ * The protocol and transport by which a request came, as metrics name them; each protocol has constants of its own.
+ * Latencies are kept apart by it. The least {@code order} is first in lists.
  */
 public record Origin(int order, String protocol, String transport) implements Comparable<Origin> {
     /** From this very process. */

@@ -18,12 +18,7 @@ public record ResponseStatistics(
     public static final ResponseStatistics NONE =
             new ResponseStatistics(Total.NONE, Total.NONE, Total.NONE, Total.NONE, Total.NONE, Total.NONE);
 
-    /**
-     * A number of responses, and their time.
-     *
-     * @param count how many
-     * @param nanos how long they took together
-     */
+    /** A number of responses, and the nanoseconds that they took together. */
     public record Total(long count, long nanos) {
         /** Of none. */
         public static final Total NONE = new Total(0, 0);

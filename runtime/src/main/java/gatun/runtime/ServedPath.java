@@ -8,11 +8,7 @@ import java.util.Optional;
 
 /** What lies at a path that an operator names to be served. */
 public sealed interface ServedPath {
-    /**
-     * A model repository.
-     *
-     * @param folder holds one folder for each model
-     */
+    /** A model repository, whose {@code folder} holds one folder for each model. */
     record Repository(Path folder) implements ServedPath {
         /** Checks that nothing is missing. */
         public Repository {
@@ -26,11 +22,7 @@ public sealed interface ServedPath {
         String name();
     }
 
-    /**
-     * The folder of one model, with its configuration and its versions.
-     *
-     * @param folder is laid out as in a repository; its name may be another
-     */
+    /** The folder of one model, laid out as in a repository; its name may be another. */
     record ModelFolder(String name, Path folder) implements SingleModel {
         /** Checks that nothing is missing. */
         public ModelFolder {
@@ -40,11 +32,8 @@ public sealed interface ServedPath {
     }
 
     /**
-     * A model's file, or a SavedModel's folder, that is served from where it lies. There is no configuration: what an
-     * engine needs to know is in the model.
-     *
-     * @param version the only version
-     * @param path the file, or the SavedModel's folder; absolute
+     * A model's file, or a SavedModel's folder, absolute, served from where it lies as the only version. There is no
+     * configuration: what an engine needs to know is in the model.
      */
     record LooseModel(String name, long version, Path path) implements SingleModel {
         /** Checks that nothing is missing. */

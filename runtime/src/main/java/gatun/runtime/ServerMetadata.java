@@ -4,20 +4,12 @@ package gatun.runtime;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * The server's metadata.
- *
- * @param name the server's id
- * @param version the version of Gatun
- * @param extensions the extensions of the v2 protocol that it serves
- */
+/** The server's metadata: its id, the version of Gatun, and the extensions of the v2 protocol that it serves. */
 public record ServerMetadata(String name, String version, List<String> extensions) {
     /** The id of a server that its operator gave none. */
     public static final String STANDARD_NAME = "triton";
 
-    /**
-     * The extensions that the server serves, in the protocol's order; that of GPUs' memory only where there are GPUs.
-     */
+    /** The served extensions in the protocol's order; that of GPUs' memory only where there are GPUs. */
     public static List<String> extensions(boolean cuda) {
         Stream<String> ofMemory =
                 cuda ? Stream.of("system_shared_memory", "cuda_shared_memory") : Stream.of("system_shared_memory");

@@ -108,13 +108,9 @@ public final class IncomingBuffer implements Hold {
     }
 
     /**
-     * Up to where bytes may be written now; charges more when that is not beyond {@code offset}.
-     *
-     * @param offset how many bytes have been written, less than {@link #byteSize()}
-     * @throws GatunException UNAVAILABLE when the pool has no room, or the memory was taken away because the sender is
-     *     slow
+     * Up to where bytes may be written now; charges more when that is not beyond {@code offset}, the bytes written,
+     * less than {@link #byteSize()}. Throws UNAVAILABLE when the pool has no room, or a slow sender lost the memory.
      */
-    public long room(long offset) {
         long charged = state;
         if (charged >= 0 && charged <= offset) {
             long step = nextCharge(charged) - charged;
@@ -171,12 +167,7 @@ public final class IncomingBuffer implements Hold {
         }
     }
 
-    /**
-     * Makes the size larger, to {@code byteSize} at least; moves what has been written.
-     *
-     * @param written how many bytes that is
-     * @throws GatunException as {@link BufferPool#receive}
-     */
+    /** Grows to {@code byteSize} at least; moves the {@code written} bytes. Throws as {@link BufferPool#receive}. */
     public void grow(long written, long byteSize) {
         if (byteSize <= this.byteSize) {
             return;
@@ -201,12 +192,9 @@ public final class IncomingBuffer implements Hold {
     }
 
     /**
-     * Ends receiving. Returns the memory, shortened to its first {@code byteSize} bytes; from now on it is the
-     * caller's, and cannot be taken away any more.
-     *
-     * @throws GatunException UNAVAILABLE when the memory was taken away before
+     * Ends receiving: the first {@code byteSize} bytes are the caller's, and cannot be taken away any more. Throws
+     * UNAVAILABLE when the memory was taken away before.
      */
-    public Buffer complete(long byteSize) {
         long charged = state;
         if (charged < 0 || !STATE.compareAndSet(this, charged, ENDED)) {
             requireHeld();

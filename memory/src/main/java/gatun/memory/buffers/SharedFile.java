@@ -25,12 +25,7 @@ public final class SharedFile implements AutoCloseable {
         this.byteSize = byteSize;
     }
 
-    /**
-     * A file of zeros.
-     *
-     * @param name for whoever looks at the process's files
-     * @throws gatun.bindings.SystemCallException when the system refuses
-     */
+    /** A file of zeros, named so among the process's files. Throws SystemCallException when the system refuses. */
     public static SharedFile create(String name, long byteSize) {
         Descriptor file = Posix.memfdCreate(name, Posix.MFD_CLOEXEC | Posix.MFD_ALLOW_SEALING);
         try {
@@ -45,13 +40,9 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * A file that another process has made, and that this one was started with; the only way for a process of another
-     * user.
-     *
-     * @param descriptor its number; owned by this from now on
-     * @param readOnly whether nothing is to be written to it here
-     * @throws gatun.bindings.SystemCallException when the system refuses
-     * @throws IllegalArgumentException when the file may become shorter
+     * A file that another process has made and that this one was started with: the only way for one of another user.
+     * Owns {@code descriptor}; {@code readOnly} if nothing is written here. Throws SystemCallException when the system
+     * refuses, IllegalArgumentException when the file may become shorter.
      */
     public static SharedFile inherited(int descriptor, boolean readOnly) {
         Descriptor file = Posix.inherited(descriptor);
@@ -82,11 +73,7 @@ public final class SharedFile implements AutoCloseable {
         return byteSize;
     }
 
-    /**
-     * A part of it; valid until {@link #close}.
-     *
-     * @throws IndexOutOfBoundsException when there is no such part
-     */
+    /** A part, valid until {@link #close}. Throws IndexOutOfBoundsException when there is no such part. */
     public MemorySegment segment(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, byteSize);
         return NativeMemory.segment(base + offset, length);

@@ -21,10 +21,8 @@ public final class CudaAllocation implements AutoCloseable {
     }
 
     /**
-     * {@code byteSize} bytes of {@code device}, with undefined content. An allocation of its own, not of the device's
-     * pool: whoever gets its handle can reach all of it, and nothing else.
-     *
-     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the GPU has no room or has failed
+     * Allocates memory of {@code device}, with undefined content, outside of its pool: whoever gets the handle can
+     * reach all of it, and nothing else. Throws UNAVAILABLE when the GPU has no room or has failed.
      */
     public static CudaAllocation of(CudaDevice device, long byteSize) {
         if (byteSize < 1) {
@@ -57,11 +55,7 @@ public final class CudaAllocation implements AutoCloseable {
         });
     }
 
-    /**
-     * Copies all of {@code source}, in native memory, to {@code offset}; returns when it is there.
-     *
-     * @throws IndexOutOfBoundsException when it does not fit
-     */
+    /** Copies native {@code source} to {@code offset}, and waits for it. Throws when it does not fit. */
     public void write(long offset, MemorySegment source) {
         device.copyToDevice(source, memory.slice(offset, source.byteSize()));
     }

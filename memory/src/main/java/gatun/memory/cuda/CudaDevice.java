@@ -94,11 +94,7 @@ public final class CudaDevice {
         return totalBytes;
     }
 
-    /**
-     * The device's value of {@code attribute}, a {@code CU_DEVICE_ATTRIBUTE_*}.
-     *
-     * @throws GatunException INTERNAL when CUDA does not know the attribute
-     */
+    /** The value of a {@code CU_DEVICE_ATTRIBUTE_*}. Throws INTERNAL when CUDA does not know it. */
     public int attribute(int attribute) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment value = scratch.allocate(cuda_h.C_INT);
@@ -118,10 +114,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Makes this the calling thread's current device, until another is.
-     *
-     * @throws GatunException UNAVAILABLE when the device has failed
-     * @throws IllegalStateException for a virtual thread, which cannot have one
+     * Makes this the calling thread's current device, until another is. Throws UNAVAILABLE when the device has failed,
+     * IllegalStateException for a virtual thread, which cannot have one.
      */
     public void makeCurrent() {
         if (Thread.currentThread().isVirtual()) {
@@ -131,10 +125,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Runs {@code task} with this device as the current one: here, or on a thread of the device's own when the caller
-     * is virtual. Returns when it is done; what it throws comes through.
-     *
-     * @throws GatunException UNAVAILABLE when the device has failed
+     * Runs {@code task} with this device as the current one: here, or on a thread of the device's for a virtual caller.
+     * Returns when it is done, or throws what it throws; UNAVAILABLE when the device has failed.
      */
     public <T> T call(Supplier<T> task) {
         return Thread.currentThread().isVirtual() ? threads.call(() -> within(task)) : within(task);
@@ -203,10 +195,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Copies all of {@code from} to the beginning of {@code to}, on this device. Waits until it is there. For any
-     * thread.
-     *
-     * @throws GatunException INTERNAL when CUDA fails, UNAVAILABLE when the device has failed
+     * Copies all of {@code from} to the beginning of {@code to}, on this device, and waits for it. For any thread.
+     * Throws INTERNAL when CUDA fails, UNAVAILABLE when the device has failed.
      */
     public void copyToDevice(MemorySegment from, DeviceMemory to) {
         DeviceMemory target = to.slice(0, from.byteSize());
@@ -218,9 +208,7 @@ public final class CudaDevice {
         });
     }
 
-    /**
-     * Copies all of {@code from}, on this device, to the beginning of {@code to}; otherwise as {@link #copyToDevice}.
-     */
+    /** Copies all of {@code from}, on this device, to the beginning of {@code to}; as {@link #copyToDevice}. */
     public void copyToHost(DeviceMemory from, MemorySegment to) {
         MemorySegment target = forAnyThread(to.asSlice(0, from.byteSize()));
         run(() -> check(cuda_h.cuMemcpyDtoH_v2(target, from.address(), from.byteSize()), "cuMemcpyDtoH"));
@@ -236,12 +224,8 @@ public final class CudaDevice {
     }
 
     /**
-     * Does nothing for success.
-     *
-     * @param result a {@code CUresult}
-     * @param what the call that was tried, for the message
-     * @throws GatunException UNAVAILABLE when memory is short or the device has failed, INTERNAL otherwise; each with
-     *     CUDA's text
+     * Checks the {@code CUresult} of a call, {@code what} in the message. Throws UNAVAILABLE when memory is short or
+     * the device has failed, INTERNAL for others, with CUDA's text.
      */
     public void check(int result, String what) {
         if (result == cuda_h.CUDA_SUCCESS()) {
@@ -272,11 +256,7 @@ public final class CudaDevice {
         return () -> listeners.remove(listener);
     }
 
-    /**
-     * Does nothing while the device works.
-     *
-     * @throws GatunException UNAVAILABLE when it has failed
-     */
+    /** Throws {@link GatunException} UNAVAILABLE when the device has failed. */
     public void requireWorking() {
         String text = failure.get();
         if (text != null) {

@@ -45,10 +45,8 @@ public final class CudaStream implements AutoCloseable {
     }
 
     /**
-     * Queues a copy of all of {@code from} to the beginning of {@code to}. The source must stay as it is until the copy
-     * is over.
-     *
-     * @throws gatun.memory.tensor.GatunException when CUDA refuses, or the device has failed
+     * Queues a copy of all of {@code from}, which must stay as it is meanwhile, to the beginning of {@code to}. Throws
+     * {@link gatun.memory.tensor.GatunException} when CUDA refuses, or the device has failed.
      */
     public void copyToDevice(MemorySegment from, DeviceMemory to) {
         long target = to.slice(0, from.byteSize()).address();
@@ -77,20 +75,12 @@ public final class CudaStream implements AutoCloseable {
         device.check(cuda_h.cuEventRecord(mark, handle), "cuEventRecord");
     }
 
-    /**
-     * Waits until everything before the mark is done.
-     *
-     * @throws gatun.memory.tensor.GatunException when something of it failed
-     */
+    /** Waits until everything before the mark is done. Throws when something of it failed. */
     public void awaitMark() {
         device.check(cuda_h.cuEventSynchronize(mark), "cuEventSynchronize");
     }
 
-    /**
-     * Waits until everything is done.
-     *
-     * @throws gatun.memory.tensor.GatunException when something of it failed
-     */
+    /** Waits until everything is done. Throws when something of it failed. */
     public void synchronize() {
         device.check(cuda_h.cuStreamSynchronize(handle), "cuStreamSynchronize");
     }

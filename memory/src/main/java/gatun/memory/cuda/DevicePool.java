@@ -48,10 +48,8 @@ public final class DevicePool {
     }
 
     /**
-     * Sets how many bytes may be allocated at a time, lent or idle; before the first call, all of the GPU's memory.
-     * Lent memory stays lent.
-     *
-     * @throws IllegalArgumentException for a negative limit
+     * Limits the bytes allocated, lent or idle; all of the GPU's memory at first. Lent memory stays lent. Throws
+     * IllegalArgumentException for a negative limit.
      */
     public void limit(long bytes) {
         if (bytes < 0) {
@@ -92,9 +90,8 @@ public final class DevicePool {
     }
 
     /**
-     * Lends {@code byteSize} bytes, aligned to 512 at least, with undefined content.
-     *
-     * @throws GatunException UNAVAILABLE when there is no room now, INVALID_ARGUMENT when there never could be
+     * Lends {@code byteSize} bytes, aligned to 512 at least, with undefined content. Throws UNAVAILABLE when there is
+     * no room now, INVALID_ARGUMENT when there never could be.
      */
     public DeviceBuffer take(long byteSize) {
         long block = rounded(byteSize);

@@ -78,10 +78,8 @@ public final class DeviceTransfers implements AutoCloseable {
     }
 
     /**
-     * Where {@code tensor} is on this GPU: its own memory when it lies there, else a copy, which is there for whatever
-     * is queued on the stream after this call. The tensor must stay as it is until the run is closed.
-     *
-     * @throws gatun.memory.tensor.GatunException when memory is short, or the device has failed
+     * {@code tensor} on this GPU: its own memory when it lies there, else a copy for whatever is queued on the stream
+     * later. It must stay as it is until the run is closed. Throws when memory is short, or the device has failed.
      */
     public DeviceMemory bring(Tensor tensor) {
         Optional<DeviceMemory> present = tensor.device();
@@ -155,12 +153,7 @@ public final class DeviceTransfers implements AutoCloseable {
         deliveries.add(new Delivery(from, null, target));
     }
 
-    /**
-     * To be called when all kernels are launched: queues the deliveries behind them, and waits until the kernels are
-     * done.
-     *
-     * @throws gatun.memory.tensor.GatunException when a copy or a kernel failed
-     */
+    /** Queues the deliveries behind all launched kernels, and waits for these. Throws when something failed. */
     public void awaitKernels() {
         stream.mark();
         for (Delivery delivery : deliveries) {
@@ -178,11 +171,7 @@ public final class DeviceTransfers implements AutoCloseable {
         stream.awaitMark();
     }
 
-    /**
-     * Waits until everything is where it belongs.
-     *
-     * @throws gatun.memory.tensor.GatunException when a copy failed
-     */
+    /** Waits until everything is where it belongs. Throws when a copy failed. */
     public void complete() {
         if (!deliveries.isEmpty()) {
             deliveries.clear();

@@ -32,12 +32,7 @@ public final class Labels implements Comparable<Labels> {
         return new Labels(new String[] {name}, new String[] {value});
     }
 
-    /**
-     * Some labels. Takes both arrays over; those of equal names had best share them.
-     *
-     * @param names ascending
-     * @param values as many
-     */
+    /** Labels of ascending names, with as many values. Owns both arrays; equal names had best share theirs. */
     public static Labels of(String[] names, String... values) {
         return new Labels(names, values);
     }

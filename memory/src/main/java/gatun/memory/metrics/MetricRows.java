@@ -18,12 +18,7 @@ import java.util.function.Predicate;
 public final class MetricRows<T> implements Iterable<MetricRows.Row<T>> {
     private final List<Row<T>> rows;
 
-    /**
-     * One subject and the labels of its lines.
-     *
-     * @param labels the labels
-     * @param subject the subject of the values
-     */
+    /** One subject and the labels of its lines. */
     public record Row<T>(Labels labels, T subject) {}
 
     private MetricRows(List<Row<T>> rows) {

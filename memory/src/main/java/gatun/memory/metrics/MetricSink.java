@@ -63,13 +63,7 @@ public interface MetricSink {
         void publish(MetricSink sink);
     }
 
-    /**
-     * A family of counters or gauges, and its value for a subject.
-     *
-     * @param family the family
-     * @param value reads the value that a subject has now
-     * @param <T> the subject: a model version, a GPU
-     */
+    /** A family of counters or gauges, and its present value for a subject: a model version, a GPU. */
     record Measure<T>(MetricFamily family, ToDoubleFunction<T> value) {
         /** A counter of each subject. */
         public static <T> Measure<T> counter(String name, String help, ToDoubleFunction<T> value) {

@@ -9,7 +9,6 @@ import gatun.bindings.Posix.FileStatus;
 import gatun.bindings.RegionGuard;
 import gatun.bindings.SystemCallException;
 import gatun.memory.regions.RegionUse.RegionKind;
-import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

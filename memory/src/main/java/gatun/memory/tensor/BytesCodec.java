@@ -37,19 +37,10 @@ public final class BytesCodec {
         /** The bytes end within a length. {@code availableBytes} says how many of its 4 bytes there are, 1 to 3. */
         record IncompleteLength(long availableBytes) implements Check {}
 
-        /**
-         * The bytes end within an element.
-         *
-         * @param expectedBytes its length
-         * @param availableBytes how many of them there are
-         */
+        /** The bytes end within an element; {@code availableBytes} of its length are there. */
         record IncompleteElement(long expectedBytes, long availableBytes) implements Check {}
 
-        /**
-         * There is at least one element too many.
-         *
-         * @param foundCount the number of the first surplus element, counted from 1
-         */
+        /** There is at least one element too many: the first surplus one is number {@code foundCount}, from 1. */
         record TooMany(long foundCount) implements Check {}
 
         /** The bytes end before the last element. {@code foundCount} says how many there are. */
@@ -89,12 +80,7 @@ public final class BytesCodec {
         return count == expectedCount ? Check.Complete.COMPLETE : new Check.TooFew(count);
     }
 
-    /**
-     * Shows {@code visitor} every element of {@code raw}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the bytes end within an element; {@link #check} first for better
-     *     texts
-     */
+    /** Shows all elements. Throws INVALID_ARGUMENT when the last is cut; {@link #check} first for better texts. */
     public static void forEach(MemorySegment raw, ElementVisitor visitor) {
         long end = raw.byteSize();
         long offset = 0;
@@ -105,12 +91,7 @@ public final class BytesCodec {
         }
     }
 
-    /**
-     * Where the element begins, or the raw form ends, that comes {@code count} elements behind the one at
-     * {@code offset}.
-     *
-     * @throws GatunException as {@link #elementByteSize}
-     */
+    /** Offset {@code count} elements further, or the end of the raw form. Throws as {@link #elementByteSize}. */
     public static long skip(MemorySegment raw, long offset, long count) {
         long at = offset;
         for (long i = 1; i <= count; i++) {
@@ -123,10 +104,8 @@ public final class BytesCodec {
     }
 
     /**
-     * The size in bytes of the element whose length stands at {@code offset}; the element follows after
-     * {@link #LENGTH_BYTES}, and the next length after the element. For loops that a visitor does not suit.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the bytes end within the length or the element
+     * The size in bytes of the element whose length stands at {@code offset}; it follows after {@link #LENGTH_BYTES},
+     * then the next length. For loops that suit no visitor. Throws INVALID_ARGUMENT when the bytes end within it.
      */
     public static long elementByteSize(MemorySegment raw, long offset) {
         long available = raw.byteSize() - offset;

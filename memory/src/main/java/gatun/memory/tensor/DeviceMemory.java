@@ -12,11 +12,7 @@ import java.util.Objects;
  * @param byteSize how long it is, in bytes
  */
 public record DeviceMemory(int device, long address, long byteSize) {
-    /**
-     * {@code length} bytes from {@code offset} on.
-     *
-     * @throws IndexOutOfBoundsException when they do not lie inside
-     */
+    /** Bytes from {@code offset} on. Throws IndexOutOfBoundsException when they do not lie inside. */
     public DeviceMemory slice(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, byteSize);
         return new DeviceMemory(device, address + offset, length);

@@ -21,11 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class IoFailure {
     private IoFailure() {}
 
-    /**
-     * Why it failed, for a text that names the file already.
-     *
-     * @param failure an {@link IOException}, or what wraps one; the message of any other is left as it is
-     */
+    /** The reason, for a text that names the file; of other than (wrapped) {@link IOException}s the message. */
     public static String reason(Exception failure) {
         return switch (failure) {
             case UncheckedIOException wrapper -> reason(Objects.requireNonNull(wrapper.getCause()));

@@ -31,12 +31,7 @@ public final class Tensor {
         this.shared = shared;
     }
 
-    /**
-     * A tensor in native memory.
-     *
-     * @param spec name, datatype and shape
-     * @param bytes the data, of exactly the tensor's size
-     */
+    /** A tensor in native memory; {@code bytes} are exactly of its size. */
     public Tensor(TensorSpec spec, MemorySegment bytes) {
         this(spec, Objects.requireNonNull(bytes, "bytes"), null, bytes.byteSize(), false);
     }
@@ -46,11 +41,7 @@ public final class Tensor {
         return inRegion(spec, window, window.byteSize());
     }
 
-    /**
-     * A tensor of {@code byteSize} bytes at the beginning of a region's window.
-     *
-     * @throws IndexOutOfBoundsException when the window is smaller
-     */
+    /** A tensor at the beginning of a region's window. Throws IndexOutOfBoundsException when that is smaller. */
     public static Tensor inRegion(TensorSpec spec, RegionLease window, long byteSize) {
         if (window.device().isEmpty()) {
             return new Tensor(spec, window.target(byteSize), null, byteSize, window.isShared());

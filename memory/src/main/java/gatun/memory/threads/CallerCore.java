@@ -5,10 +5,9 @@ import gatun.bindings.CoreBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a thread that serves others sleep on the core of its only caller, so that a caller who {@linkplain HandOver hands
- * its core over} need not wait until another core has woken up, which takes ten times as long as all else where cores
- * are a virtual machine's. With several callers the thread sleeps wherever the system puts it. For one thread, which is
- * bound only while it sleeps: what it starts when it is awake inherits nothing.
+ * Lets a serving thread sleep on the core of its only caller, so that one who {@linkplain HandOver hands its core over}
+ * need not wait for another core to wake up, ten times as long as all else in a virtual machine. With several callers
+ * it sleeps anywhere. For one thread, bound only while it sleeps: what it starts when awake inherits nothing.
  */
 public final class CallerCore {
     /** After a request of another caller so many of one caller have to come in a row. */
@@ -25,12 +24,7 @@ public final class CallerCore {
     /** No caller yet. */
     public CallerCore() {}
 
-    /**
-     * Notes a request.
-     *
-     * @param caller who asks, compared by identity
-     * @param core which {@link HandOver#core} the caller named; {@link HandOver#NO_CORE} also where others ask too
-     */
+    /** Notes a request; {@code caller} is compared by identity, {@code core} as named, or NO_CORE if others ask too. */
     @SuppressWarnings("ReferenceEquality") // a caller is one object
     public void noteCaller(Object caller, int core) {
         if (lastCaller != null && caller != lastCaller) {

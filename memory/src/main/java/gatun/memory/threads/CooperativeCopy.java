@@ -9,12 +9,7 @@ public final class CooperativeCopy {
 
     private CooperativeCopy() {}
 
-    /**
-     * Copies {@code byteSize} bytes as {@link MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)} does,
-     * also between ranges that overlap.
-     *
-     * @throws IndexOutOfBoundsException when a range does not lie in its segment
-     */
+    /** As {@link MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)}, ranges may overlap too. */
     public static void copy(
             MemorySegment source, long sourceOffset, MemorySegment target, long targetOffset, long byteSize) {
         if (byteSize <= STEP) {

@@ -92,9 +92,8 @@ public final class CooperativeYield {
     }
 
     /**
-     * For how long a virtual thread has kept its carrier without waiting for anything, and when it is to give way. A thread
-     * that finds its client's next request there each time never waits, and as many of them as there are carriers would
-     * leave none to all others. One for each thread's work; not thread-safe.
+     * The time that a virtual thread keeps its carrier without waiting, and when it gives way: threads that always find
+     * their clients' next requests would leave no carrier to others. One for each thread's work; not thread-safe.
      */
     public static final class CarrierTimeSlice {
         /** The longest turn: of many short requests, or of one that takes longer. */
@@ -116,10 +115,8 @@ public final class CooperativeYield {
         }
 
         /**
-         * The thread is about to do what may wait: gives way first, where its turn was long and others wait, or may do. To be
-         * called where it holds no lock.
-         *
-         * @return a reading of {@link System#nanoTime}, for {@link #end}
+         * Gives way before what may wait, if the turn was long and others wait, or may do. Call it without a lock.
+         * Returns a reading of {@link System#nanoTime} for {@link #end}.
          */
         public long begin() {
             long now = System.nanoTime();

@@ -23,9 +23,8 @@ public final class Cores {
     private Cores() {}
 
     /**
-     * How many threads can compute at a time: the physical cores that this process may use, at most as many as its
-     * container's quota makes. A count that the JVM was told ({@code -XX:ActiveProcessorCount}) is taken as theirs. The
-     * same for as long as the process lives.
+     * The threads that can compute at a time: physical cores of this process, within its container's quota. A count
+     * told to the JVM ({@code -XX:ActiveProcessorCount}) is taken as theirs. The same for the process's life.
      */
     public static int physical() {
         return OfThisProcess.COUNT;

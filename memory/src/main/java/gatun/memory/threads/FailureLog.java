@@ -7,12 +7,7 @@ import java.util.function.Consumer;
 public final class FailureLog {
     private FailureLog() {}
 
-    /**
-     * Writes one line of a log; never throws.
-     *
-     * @param failure what happened
-     * @param line logs the throwable that it is given: {@code failure}, or one in its place where that cannot be logged
-     */
+    /** Has {@code line} log {@code failure}, or one in its place where that cannot be logged; never throws. */
     public static void write(Throwable failure, Consumer<? super Throwable> line) {
         try {
             line.accept(failure);

@@ -48,11 +48,7 @@ public final class HandOver {
         return tuner.way() == HANDS_OVER ? ThreadCore.current() : NO_CORE;
     }
 
-    /**
-     * Hands the core over until there is an answer, or that is of no use. For a request that has named its core.
-     *
-     * @param waiting whether there is no answer yet for {@code number}
-     */
+    /** Hands the core over while {@code waiting} for {@code number}, and it is of use; for requests with a core. */
     public static void await(IntPredicate waiting, int number) {
         for (int i = 0; i < TIMES && waiting.test(number); i++) {
             ThreadCore.handOver();

@@ -51,9 +51,8 @@ public final class Stripes {
     }
 
     /**
-     * A number that threads change atomically, and that shares no line of a processor's cache with anything else: what
-     * lies beside it in memory is not taken from the cores that read it each time that one core writes the number. Safe
-     * for any thread.
+     * A number that threads change atomically, in cache lines of its own, so that a write takes nothing beside it from
+     * the cores that read that. Thread-safe.
      */
     public static final class PaddedLong {
         /** Numbers on each side: two lines, since processors fetch lines in pairs. */

@@ -16,10 +16,8 @@ public final class SupervisedThread {
     private SupervisedThread() {}
 
     /**
-     * A daemon platform thread that has not started.
-     *
-     * @param work called again after it has thrown; ends the thread by returning, at once when it is called after its
-     *     owner was closed
+     * An unstarted daemon platform thread. Calls {@code work} again after it has thrown; it ends the thread by
+     * returning, at once when it is called after its owner was closed.
      */
     public static Thread unstarted(String name, Runnable work) {
         return Thread.ofPlatform().daemon().name(name).unstarted(() -> run(name, work));

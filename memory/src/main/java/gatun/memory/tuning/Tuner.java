@@ -6,16 +6,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tries the ways there are to do the same, and keeps to the one that costs least.
- *
- * <p>Each way has its turn several times, for some runs in a row of which the first do not count, since they show what
- * the way before has left in caches. The second cheapest turn of each way decides, so that some which were disturbed
- * change nothing. The result holds for some runs, longer each time that it is found again: one that was found by chance
- * is soon corrected. It ends sooner where the cost of the way that was chosen has changed: where it has become dearer
- * than the others were, or much cheaper. Ways are numbers from 0; of two that cost nearly the same the first is taken,
- * so the one that leaves most to others comes first.
- *
- * <p>Used by one thread at a time. {@link #way} alone may be called by any, and tells then what was so a moment ago.
+ * Tries the ways to do the same, and keeps to the cheapest. Each has several turns of some runs in a row, of which the
+ * first do not count, since they show what the way before has left in caches. The second cheapest turn of each decides,
+ * so that disturbed ones change nothing. The result holds for some runs, longer each time that it is found again, and
+ * shorter when its cost grows beyond the others' or falls far. Ways are numbers from 0; of two that cost nearly the
+ * same the first is taken, so the one that leaves most to others comes first. Used by one thread at a time, but for
+ * {@link #way}.
  */
 public final class Tuner {
     /** How often each way has its turn before one is chosen. */
@@ -37,12 +33,8 @@ public final class Tuner {
     private static final double OUTLIER = 8;
 
     /**
-     * What is tried.
-     *
-     * @param ways how many ways there are
-     * @param usual the way until another has shown to be better
-     * @param settling the first runs of a turn, which do not count
-     * @param counted the runs of a turn that count, at least one
+     * What is tried: {@code usual} is the way until another shows to be better; the first {@code settling} runs of a
+     * turn do not count, {@code counted}, one at least, do.
      */
     public record Trials(int ways, int usual, int settling, int counted) {
         /** How many runs there are before a way is chosen. */
@@ -64,12 +56,7 @@ public final class Tuner {
     /** Is told what a tuner has chosen; must return at once. */
     @FunctionalInterface
     public interface Listener {
-        /**
-         * Trials have ended.
-         *
-         * @param way the way that is taken from now on
-         * @param gain what the usual way costs, divided by what the best other one does: above 1 where that is cheaper
-         */
+        /** Trials have ended: {@code gain} is the cost of the usual way divided by that of the best other one. */
         void chose(int way, double gain);
     }
 
@@ -97,11 +84,7 @@ public final class Tuner {
     private double cost;
     private double weight;
 
-    /**
-     * A tuner that has learned nothing.
-     *
-     * @param turn keeps others from trying at the same time, whose trials would change what this measures
-     */
+    /** Has learned nothing; {@code turn} keeps others from trying at once, which would change what this measures. */
     public Tuner(Trials trials, TrialTurn turn, Listener listener) {
         this.trials = trials;
         this.turn = turn;
@@ -127,12 +110,7 @@ public final class Tuner {
         return chosen;
     }
 
-    /**
-     * Notes a run in the present {@link #way}.
-     *
-     * @param runCost what it took, for instance nanoseconds
-     * @param runWeight how much it did, for instance the requests that it was for; above 0
-     */
+    /** Notes a run in the present {@link #way}: its cost, such as nanoseconds, and weight above 0, such as requests. */
     public void took(double runCost, double runWeight) {
         if (trials.ways() == 1) {
             return;
@@ -230,9 +208,8 @@ public final class Tuner {
     }
 
     /**
-     * Lets one tuner try at a time, of those whose runs are the same: what one of them tries would be taken for what
-     * the other does. A tuner that does not come to the end of its trials, since nobody asks it any more, loses the
-     * turn to the next. Safe for any thread.
+     * Lets one tuner of the same runs try at a time: trials of one would be taken for what the other does. One that
+     * stops before the end of its trials loses the turn to the next. Thread-safe.
      */
     public static final class TrialTurn {
         /** A tuner whose trials have stood still while others asked for the turn so often has none to finish. */

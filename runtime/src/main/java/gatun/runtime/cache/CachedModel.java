@@ -36,11 +36,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model whose responses are cached: an equal request to the same version is answered from the cache. Requests are
- * equal when they want the same outputs and all inputs agree in name, datatype, shape and bytes, as do the parameters
- * that a backend sees. The cache keeps whole outputs in memory that no client can reach, made of inputs that no client
- * could change meanwhile: regions and classification concern only the request that asks for them. Responses of other
- * entry points than the model's first are not cached. Safe for any thread.
+ * A model whose responses are cached. Requests to a version are equal when they want the same outputs and their inputs
+ * agree in name, datatype, shape and bytes, as do the parameters that a backend sees. Keeps whole outputs, in memory
+ * that no client can reach, made of inputs that no client could change meanwhile: regions and classification concern
+ * only their request. Only the model's first entry point is cached. Thread-safe.
  */
 public final class CachedModel implements ServedModel {
     private static final MemoryUse CACHED =

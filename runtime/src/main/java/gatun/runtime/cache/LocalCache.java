@@ -79,13 +79,7 @@ public final class LocalCache implements ResponseCache {
         }
     }
 
-    /**
-     * An empty cache.
-     *
-     * @param byteLimit the most bytes of native memory that responses may take, 64 for each output included and those
-     *     that were evicted and are still being sent
-     * @throws GatunException when the system refuses the address space
-     */
+    /** Empty; {@code byteLimit} of native memory includes 64 per output, and evicted ones still being sent. */
     public LocalCache(long byteLimit) {
         memory = new BufferPool(byteLimit);
         SecureRandom random = new SecureRandom();

@@ -79,14 +79,9 @@ public final class Ensemble implements ServedModel {
     }
 
     /**
-     * Makes the ensemble of a configuration that was checked; its members are loaded already.
-     *
-     * @param labels the lines of its own label files, by output name; an output without one is named as by the member
-     *     that makes it
-     * @param pool lends the memory for outputs that must be copied
-     * @param readyVersions tells the ready versions of the same model, ascending
-     * @throws GatunException UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit
-     *     together
+     * The ensemble of a checked configuration, with members already loaded. {@code labels} are lines of its own label
+     * files by output name, else the making member's; {@code readyVersions} are of the same model, ascending. Throws
+     * UNAVAILABLE when a member cannot answer, INVALID_ARGUMENT when the members do not fit together.
      */
     public static Ensemble open(
             ModelConfig config,

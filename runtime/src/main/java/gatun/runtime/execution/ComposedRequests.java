@@ -2,7 +2,6 @@
 package gatun.runtime.execution;
 
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;

@@ -3,7 +3,6 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;

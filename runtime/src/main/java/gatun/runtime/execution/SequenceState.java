@@ -3,7 +3,6 @@ package gatun.runtime.execution;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorCopy;

@@ -24,11 +24,9 @@ public final class HeapBudget {
     }
 
     /**
-     * Reserves {@code byteSize} bytes of the heap; nothing is counted up to {@link #FREE_BYTE_SIZE}.
-     *
-     * @return the reservation; its owner closes it, more than once does no harm
-     * @throws GatunException UNAVAILABLE when others have taken too much now, RESOURCE_EXHAUSTED when the budget could
-     *     never give that much
+     * Reserves heap; nothing is counted up to {@link #FREE_BYTE_SIZE}. The caller owns the result, and may close it
+     * again. Throws UNAVAILABLE when others have taken too much now, RESOURCE_EXHAUSTED when it could never give that
+     * much.
      */
     public Hold reserve(long byteSize) {
         if (byteSize <= FREE_BYTE_SIZE) {

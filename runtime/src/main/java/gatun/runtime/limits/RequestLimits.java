@@ -40,10 +40,8 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     }
 
     /**
-     * Checks one text before it is made.
-     *
-     * @param what the text's name for the client, such as {@code the request's id}
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
+     * Checks a text before it is made; clients know it as {@code what}, such as {@code the request's id}. This and the
+     * other checks throw {@link GatunException} RESOURCE_EXHAUSTED naming the limit.
      */
     public void requireText(long byteSize, String what) {
         if (byteSize > textByteSize) {
@@ -51,21 +49,13 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
         }
     }
 
-    /**
-     * The failure of a text of which no more was read than it may have.
-     *
-     * @param what as for {@link #requireText}
-     */
+    /** The failure of a text, {@code what} for the client, of which no more was read than it may have. */
     public GatunException textTooLong(String what) {
         return exceeded(
                 what + " has " + (textByteSize + 1L) + " bytes or more", textByteSize, Setting.LIMIT_TEXT_BYTE_SIZE);
     }
 
-    /**
-     * Checks all texts of a request together.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Checks all texts of a request together. */
     public void requireTexts(long byteSize) {
         if (byteSize > textsByteSize) {
             throw exceeded(
@@ -75,24 +65,14 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
         }
     }
 
-    /**
-     * Checks a number of inputs, or of requested outputs.
-     *
-     * @param what {@code inputs} or {@code outputs}
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Checks a number of inputs or requested outputs; {@code what} is {@code inputs} or {@code outputs}. */
     public void requireTensors(long count, String what) {
         if (count > tensors) {
             throw exceeded("the request has " + count + " " + what + " or more", tensors, Setting.LIMIT_TENSORS);
         }
     }
 
-    /**
-     * Checks the number of dimensions that all shapes of a request have together: sixteen for each tensor that it may
-     * have.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Checks the dimensions of all shapes of a request together: sixteen for each tensor that it may have. */
     public void requireDimensions(long count) {
         if (count > (long) DIMENSIONS_PER_TENSOR * tensors) {
             throw exceeded(
@@ -102,22 +82,14 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
         }
     }
 
-    /**
-     * Checks the number of a request's parameters.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Checks the number of a request's parameters. */
     public void requireParameters(long count) {
         if (count > parameters) {
             throw exceeded("the request has " + count + " parameters or more", parameters, Setting.LIMIT_PARAMETERS);
         }
     }
 
-    /**
-     * Checks the size of a request that controls the server.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED naming the limit
-     */
+    /** Checks the size of a request that controls the server. */
     public void requireControl(long byteSize) {
         if (byteSize > controlByteSize) {
             throw exceeded("the request has " + byteSize + " bytes", controlByteSize, Setting.LIMIT_CONTROL_BYTE_SIZE);
@@ -131,9 +103,10 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     }
 
     /**
-     * The part of its limits that one request has used so far, and the heap that is reserved for it. Whoever reads the
-     * request counts each thing before it makes it. Small requests reserve nothing. Not thread-safe; closed by its
-     * owner, perhaps by another thread later.
+     * The part of its limits that a request has used, and the heap reserved for it. Its reader counts each thing before
+     * it makes it; counting throws {@link GatunException} RESOURCE_EXHAUSTED above a limit, else as {@link
+     * HeapBudget#reserve}. Small requests reserve nothing. Not thread-safe; closed by its owner, perhaps by another
+     * thread later.
      */
     public static final class RequestUsage implements Hold {
         /** Bytes that a text counts beside its own, so that empty ones are not free. */
@@ -175,58 +148,32 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
             return new RequestUsage(RequestLimits.STANDARD, new HeapBudget(Long.MAX_VALUE));
         }
 
-        /**
-         * Counts a text of at most {@link RequestLimits#textByteSize} bytes.
-         *
-         * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when it and those before it are too long; as
-         *     {@link HeapBudget#reserve}
-         */
+        /** Counts a text of at most {@link RequestLimits#textByteSize} bytes. */
         public void addText(long byteSize) {
             textBytes += byteSize + TEXT_BYTE_SIZE;
             limits.requireTexts(textBytes);
             take(TEXT_HEAP + HEAP_PER_TEXT_BYTE * byteSize);
         }
 
-        /**
-         * Counts one more input or requested output.
-         *
-         * @param count how many there are of its kind with it
-         * @param what {@code inputs} or {@code outputs}
-         * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
-         *     {@link HeapBudget#reserve}
-         */
+        /** Counts an input or requested output, with which there are {@code count} of {@code what}, its kind. */
         public void addTensor(int count, String what) {
             limits.requireTensors(count, what);
             take(TENSOR_HEAP);
         }
 
-        /**
-         * Counts one more parameter.
-         *
-         * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
-         *     {@link HeapBudget#reserve}
-         */
+        /** Counts one more parameter. */
         public void addParameter() {
             limits.requireParameters(++parameters);
             take(PARAMETER_HEAP);
         }
 
-        /**
-         * Counts one more dimension of a shape.
-         *
-         * @throws gatun.memory.tensor.GatunException RESOURCE_EXHAUSTED when there are too many; as
-         *     {@link HeapBudget#reserve}
-         */
+        /** Counts one more dimension of a shape. */
         public void addDimension() {
             limits.requireDimensions(++dimensions);
             take(DIMENSION_HEAP);
         }
 
-        /**
-         * Counts heap of any other kind.
-         *
-         * @throws gatun.memory.tensor.GatunException as {@link HeapBudget#reserve}
-         */
+        /** Counts heap of any other kind. */
         public void take(long byteSize) {
             heapBytes += byteSize;
             if (heapBytes > reservedBytes) {

@@ -4,8 +4,8 @@ package gatun.runtime.placement;
 import gatun.runtime.placement.RunTimeEstimator.Trust;
 
 /**
- * Decides on which thread a run is. All rules about that are here; whoever asks tells the facts. Immutable, but for what
- * its {@linkplain #inlineRuns() limiter} counts; thread-safe.
+ * Decides on which thread a run is. All rules about that are here; whoever asks tells the facts. Immutable, but for
+ * what its {@linkplain #inlineRuns() limiter} counts; thread-safe.
  *
  * <table>
  * <caption>Where a run may be</caption>
@@ -28,10 +28,9 @@ import gatun.runtime.placement.RunTimeEstimator.Trust;
  */
 public final class RunPlacement {
     /**
-     * About the time that it takes to wake a thread on another core. It is 5 us on bare metal and up to 50 us in a
-     * virtual machine. It is not measured, since it need not be known: it only tells runs that are far shorter from runs
-     * that are far longer. For one in between, either way costs about the same, and {@link #WATCH_NANOS} bounds what a
-     * wrong guess can cost.
+     * About the time to wake a thread on another core: 5 us on bare metal, up to 50 us in a virtual machine. Not
+     * measured, as it only tells far shorter runs from far longer ones; in between both ways cost about the same, and
+     * {@link #WATCH_NANOS} bounds a wrong guess.
      */
     public static final long WAKING_NANOS = 20_000;
 
@@ -55,12 +54,7 @@ public final class RunPlacement {
     private final boolean adaptive;
     private final InlineRunLimiter inlineRuns;
 
-    /**
-     * A placement with a limiter of its own, for tests.
-     *
-     * @param adaptive false for the plain way: each run on its instance's thread, no lent reader, and each ticket wakes
-     *     an idle instance
-     */
+    /** For tests; if not adaptive, each run is on its instance's thread, each ticket wakes one, no reader is lent. */
     public RunPlacement(boolean adaptive, InlineRunLimiter inlineRuns) {
         this.adaptive = adaptive;
         this.inlineRuns = inlineRuns;
@@ -76,26 +70,16 @@ public final class RunPlacement {
         return inlineRuns;
     }
 
-    /**
-     * Whether a model's idle instances are lent to requests' threads at all: where no ticket may have to wait for
-     * others.
-     *
-     * @param ordered whether tickets end in the order in which they came
-     * @param maxQueueDelayNanos how long tickets may be kept for a batch, as somebody has configured
-     */
+    /** Whether a model's idle instances are lent to requests' threads: where no ticket may have to wait for others. */
     public boolean lendsInstances(boolean ordered, long maxQueueDelayNanos) {
         return adaptive && !ordered && maxQueueDelayNanos == 0;
     }
 
     /**
-     * Whether an idle instance of a model that {@linkplain #lendsInstances lends} may be lent to a ticket's thread, as
-     * far as the model is concerned. Where tickets share batches, a run that is long beside a wake-up is begun at once
-     * only for those who come alone: the others gather while a thread wakes. For short runs one instance is lent while
-     * all are idle: while it runs, those who come now may share a batch.
-     *
-     * @param batches whether tickets may share a run
-     * @param allIdle whether no instance runs
-     * @param haveCompany whether tickets have often come together of late
+     * Whether an idle instance of a model that {@linkplain #lendsInstances lends} may be lent to a ticket's thread.
+     * Where tickets share {@code batches}, a run long beside a wake-up begins at once only for tickets that have not
+     * come together of late: others gather while a thread wakes. For short runs one instance is lent while all are
+     * idle: while it runs, those who come may share a batch.
      */
     public boolean mayBorrow(RunTimeEstimator times, boolean batches, boolean allIdle, boolean haveCompany) {
         boolean isLong = times.typicalNanos() > LONG_BESIDE_WAKING * WAKING_NANOS;
@@ -103,12 +87,8 @@ public final class RunPlacement {
     }
 
     /**
-     * Whether what waits is left to the instances that are awake, who will have come to it before an idle one could be
-     * awake. Runs are not always like the past, so one of the idle instances must look from time to time.
-     *
-     * @param batches how many runs what waits will take
-     * @param awake how many instances are awake
-     * @param watched whether an idle instance looks by itself
+     * Whether the {@code batches} that wait are left to {@code awake} instances, which come to them before an idle one
+     * could be awake. Only while an idle one is {@code watched}, looking from time to time, since runs vary.
      */
     public boolean isWakingDearer(RunTimeEstimator times, int batches, int awake, boolean watched) {
         return adaptive && watched && times.typicalNanos() * batches < WAKING_NANOS * awake;
@@ -125,11 +105,9 @@ public final class RunPlacement {
     }
 
     /**
-     * Whether a gRPC call for inference runs on the thread that has read it. That pays where the client waits for each
-     * response before it sends the next request, and leaves nothing to read meanwhile.
-     *
-     * @param alone whether the client has no other call under way and has sent nothing more
-     * @param trust the connection's, which learns from this call
+     * Whether a gRPC call runs on the thread that has read it, which pays where the client waits for each response
+     * before its next request: {@code alone}, with no other call under way and nothing more sent. The connection's
+     * {@code trust} learns from it.
      */
     public boolean runsOnReader(boolean alone, Trust trust) {
         if (!alone) {
@@ -149,22 +127,17 @@ public final class RunPlacement {
     }
 
     /**
-     * Whether the requests of an HTTP connection are answered by the thread that reads those of many connections, as far as
-     * they are there as a whole.
-     *
-     * @param times what its requests took, from their first byte to the response
+     * Whether complete requests of an HTTP connection are answered by the thread that reads many connections; {@code
+     * times} are from their first byte to the response.
      */
     public boolean runsOnSharedReader(RunTimeEstimator times) {
         return adaptive && times.areWithin(LONG_WAIT_NANOS);
     }
 
     /**
-     * Whether a request that a thread of lanes has found is done by that thread, which serves other lanes too. One that is
-     * shorter than to wake another thread is, whoever waits; a short one is where nobody does.
-     *
-     * @param engine what the engine took for such requests
-     * @param wholeNanos what they typically took in all, where such a thread did them; 0 where that is not known
-     * @param alone whether this thread has had requests of one lane only of late, and no other waits
+     * Whether a thread of lanes does a request itself, though it serves other lanes too: one shorter than a wake-up
+     * always, a short one if {@code alone}: it has had requests of one lane only of late, and no other waits. {@code
+     * wholeNanos} is what such requests take in all on such a thread, 0 if not known.
      */
     public boolean runsWhereFound(RunTimeEstimator engine, long wholeNanos, boolean alone) {
         long limit = alone ? RunTimeEstimator.SHORT_NANOS : WAKING_NANOS;

@@ -90,12 +90,8 @@ public final class RunTimeEstimator {
         private int missing;
 
         /**
-         * No trust yet.
-         *
-         * @param first how many cases must agree at first
-         * @param again how many must after one that disagreed before there was trust; twice as many after the first that
-         *     disagreed later
-         * @param most how many must at most
+         * No trust yet: {@code first} cases must agree at first, {@code again} after one that disagreed before there
+         * was trust, twice as many after the first that disagreed later, {@code most} at most.
          */
         public Trust(int first, int again, int most) {
             this.most = most;

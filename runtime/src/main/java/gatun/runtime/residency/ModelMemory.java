@@ -22,9 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory that the models of a server may take together, counted by the sizes of their files. A model that is to be
- * loaded when there is no room waits until enough of the models that nobody uses at that moment are closed, those first
- * that were not used for the longest time. Safe for any thread.
+ * The memory that a server's models may take, counted by the sizes of their files. A load without room waits until
+ * enough unused models are closed, the least recently used first. Thread-safe.
  */
 public final class ModelMemory {
     private static final Logger LOG = LoggerFactory.getLogger(ModelMemory.class);
@@ -52,13 +51,7 @@ public final class ModelMemory {
     /** How many loads look for room. */
     private final AtomicInteger waiting = new AtomicInteger();
 
-    /**
-     * Memory without any model.
-     *
-     * @param byteSize the most that models may take together
-     * @param threadCount how many are loaded at a time
-     * @param onFailure called after a model that a request needed could not be loaded
-     */
+    /** No model; {@code threadCount} load at a time. {@code onFailure} is called after a needed load failed. */
     public ModelMemory(long byteSize, int threadCount, Runnable onFailure) {
         this.byteSize = byteSize;
         this.onFailure = onFailure;

@@ -26,9 +26,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A model version that is in memory only while it is needed: loaded by the first request for it, and closed when
- * {@link ModelMemory} has to make room and nobody uses it. What it counts goes on over that. One whose requests are
- * steps of sequences stays once it is loaded, since states would be lost. Safe for any thread.
+ * A model version in memory only while needed: loaded by the first request, closed when {@link ModelMemory} makes room
+ * and nobody uses it. Its counters go on. One with sequences stays, since states would be lost. Thread-safe.
  */
 public final class OnDemandModel implements ServedModel {
     private static final MemoryUse NOT_LOADED = MemoryUse.copied("the model was not loaded yet");
@@ -41,13 +40,9 @@ public final class OnDemandModel implements ServedModel {
     private final OnDemandModelState residence;
 
     /**
-     * A version that is not in memory.
-     *
-     * @param config complete
-     * @param byteSize the size of the version's files
-     * @param opening loads it, and throws what keeps it from that; called again whenever it has to come back
-     * @param readyVersions tells the ready versions of the same model, ascending
-     * @throws GatunException RESOURCE_EXHAUSTED when it does not fit into {@code memory}
+     * Not in memory; {@code config} is complete, {@code byteSize} that of the files. {@code opening} loads it each
+     * time, or throws why not; {@code readyVersions} are of the same model, ascending. Throws RESOURCE_EXHAUSTED if too
+     * large.
      */
     public OnDemandModel(
             ModelMemory memory,

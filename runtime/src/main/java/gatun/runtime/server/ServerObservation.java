@@ -19,18 +19,10 @@ public interface ServerObservation {
     /** The server's metadata. */
     ServerMetadata metadata();
 
-    /**
-     * Whether the process can answer at all.
-     *
-     * @throws GatunException UNAVAILABLE when the server stops
-     */
+    /** Whether the process can answer at all. Throws UNAVAILABLE when the server stops. */
     boolean live();
 
-    /**
-     * Whether every model version that should be served is.
-     *
-     * @throws GatunException UNAVAILABLE when the server stops
-     */
+    /** Whether every model version that should be served is. Throws UNAVAILABLE when the server stops. */
     boolean ready();
 
     /** Whether the server was told to stop: it answers accepted requests, and refuses new ones. */
@@ -71,9 +63,7 @@ public interface ServerObservation {
         return wanted;
     }
 
-    /**
-     * How long the requests to every ready version took, by name and version; reading it never makes a request wait.
-     */
+    /** Latencies of every ready version by name and version; reading them never makes a request wait. */
     default List<ModelLatencies> latencies() {
         return List.of();
     }

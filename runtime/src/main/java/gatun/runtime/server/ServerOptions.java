@@ -124,12 +124,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * Lets models run in processes of their own, as their configurations ask for it.
-     *
-     * @param processes makes the engines for them
-     * @param names the engines whose models do so where their configurations do not say it
-     */
+    /** Lets models run in {@code processes} where their configuration, or else their engine in {@code names}, asks. */
     public ServerOptions isolation(Isolation processes, Set<String> names) {
         isolation = new IsolationRule(Optional.of(processes), names);
         return this;
@@ -196,11 +191,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * How to hear that the server is to stop while it is being opened.
-     *
-     * @param registration is given what is to be run then, from any thread: it ends the loads under way
-     */
+    /** Gives {@code registration} the action, for any thread, that ends loads if the server stops while opening. */
     public ServerOptions whenStopping(Consumer<Runnable> registration) {
         stopping = registration;
         return this;

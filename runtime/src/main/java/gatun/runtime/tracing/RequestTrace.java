@@ -181,12 +181,7 @@ public final class RequestTrace {
         }
     }
 
-    /**
-     * Says that the server has taken the request over.
-     *
-     * @param newId the client's name for the request; empty when it gave none
-     * @param inputs recorded where the settings want that
-     */
+    /** Says that the server took the request over; empty without an id. Records inputs where settings want that. */
     public void started(String newId, Collection<Tensor> inputs) {
         requestId(newId);
         reached(TraceStage.REQUEST_START);
@@ -238,9 +233,7 @@ public final class RequestTrace {
         return child;
     }
 
-    /**
-     * Sends the trace of a client's request to those who want it, with its children; only the first call does anything.
-     */
+    /** Sends a client's trace, with its children, to those who want it; only the first call does anything. */
     public void end() {
         if (!ended.compareAndSet(false, true)) {
             return;

@@ -6,28 +6,15 @@ import java.lang.foreign.MemorySegment;
 
 /** An event of a request's trace. */
 public sealed interface TraceEvent {
-    /**
-     * The request reached a stage.
-     *
-     * @param stage which one
-     * @param nanos when, as a reading of {@link System#nanoTime}
-     */
+    /** The request reached a stage, at {@code nanos} of {@link System#nanoTime}. */
     record Timestamp(TraceStage stage, long nanos) implements TraceEvent {}
 
-    /**
-     * A backend told something of its own.
-     *
-     * @param name what it calls it
-     * @param nanos when, as a reading of {@link System#nanoTime}
-     */
+    /** A backend told something of its own, called {@code name}, at {@code nanos} of {@link System#nanoTime}. */
     record Activity(String name, long nanos) implements TraceEvent {}
 
     /**
-     * A tensor came by.
-     *
-     * @param activity where, such as {@code TENSOR_QUEUE_INPUT}
-     * @param spec name, datatype and shape of the tensor
-     * @param bytes a copy of its bytes on the heap; none when there was no room for them
+     * A tensor came by, at {@code activity} such as {@code TENSOR_QUEUE_INPUT}; {@code bytes} is a copy on the heap,
+     * empty when there was no room.
      */
     record TensorData(String activity, TensorSpec spec, MemorySegment bytes) implements TraceEvent {}
 

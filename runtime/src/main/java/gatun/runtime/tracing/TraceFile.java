@@ -57,9 +57,7 @@ public final class TraceFile implements TraceExporter {
         this.writer = SupervisedThread.unstarted("trace-file", this::write);
     }
 
-    /**
-     * Writes to {@code file}, which is replaced when the first trace comes, and to files of this name with a number.
-     */
+    /** Writes to {@code file}, replaced when the first trace comes, and to files of this name with a number. */
     public static TraceFile to(Path file) {
         TraceFile traces = new TraceFile(file.toString());
         traces.writer.start();

@@ -54,11 +54,7 @@ public final class Tracing implements AutoCloseable {
         }
     }
 
-    /**
-     * Traces by {@code atStart} until that is changed.
-     *
-     * @param exporter takes the traces; closed with this
-     */
+    /** Traces by {@code atStart} until that is changed; closes {@code exporter}, which takes the traces. */
     public Tracing(TraceSettings atStart, TraceExporter exporter) {
         this.atStart = atStart;
         this.exporter = exporter;
@@ -134,11 +130,7 @@ public final class Tracing implements AutoCloseable {
         }
     }
 
-    /**
-     * The settings for one model as protocols tell them, by name and in their order.
-     *
-     * @param model empty for those of models without any of their own
-     */
+    /** The settings of a model, or of those without own if empty, by name and order as in protocols. */
     public Map<String, List<String>> settings(String model) {
         TraceSettings settings;
         lock.lock();
