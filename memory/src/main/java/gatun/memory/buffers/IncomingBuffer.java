@@ -111,6 +111,7 @@ public final class IncomingBuffer implements Hold {
      * Up to where bytes may be written now; charges more when that is not beyond {@code offset}, the bytes written,
      * less than {@link #byteSize()}. Throws UNAVAILABLE when the pool has no room, or a slow sender lost the memory.
      */
+    public long room(long offset) {
         long charged = state;
         if (charged >= 0 && charged <= offset) {
             long step = nextCharge(charged) - charged;
@@ -195,6 +196,7 @@ public final class IncomingBuffer implements Hold {
      * Ends receiving: the first {@code byteSize} bytes are the caller's, and cannot be taken away any more. Throws
      * UNAVAILABLE when the memory was taken away before.
      */
+    public Buffer complete(long byteSize) {
         long charged = state;
         if (charged < 0 || !STATE.compareAndSet(this, charged, ENDED)) {
             requireHeld();

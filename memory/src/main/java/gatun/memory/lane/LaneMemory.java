@@ -22,8 +22,7 @@ public final class LaneMemory {
     /** The version of the layout. */
     public static final int VERSION = 1;
 
-    // The head, on cache lines of their own (pairs of them are fetched together) what is written while the lane is
-    // used.
+    // The head. What is written while the lane is used has cache lines of its own: pairs are fetched together.
     private static final long VERSION_OFFSET = 8;
     private static final long SLOTS_OFFSET = 12;
     private static final long TENSORS_OFFSET = 16;

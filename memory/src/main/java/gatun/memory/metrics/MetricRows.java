@@ -10,11 +10,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/**
- * The subjects of some families with their labels, in the order of the labels. Immutable.
- *
- * @param <T> the subject of a row
- */
+/** The subjects of some families with their labels, in the order of the labels. Immutable. */
 public final class MetricRows<T> implements Iterable<MetricRows.Row<T>> {
     private final List<Row<T>> rows;
 
@@ -47,13 +43,8 @@ public final class MetricRows<T> implements Iterable<MetricRows.Row<T>> {
 
     /** Those rows alone whose subjects {@code wanted} is true of. */
     public MetricRows<T> where(Predicate<T> wanted) {
-        List<Row<T>> found = new ArrayList<>();
-        for (Row<T> row : rows) {
-            if (wanted.test(row.subject())) {
-                found.add(row);
-            }
-        }
-        return new MetricRows<>(found);
+        return new MetricRows<>(
+                rows.stream().filter(row -> wanted.test(row.subject())).toList());
     }
 
     @Override

@@ -118,12 +118,9 @@ final class RegionErrors {
     }
 
     static GatunException forbiddenKey(String name, String key) {
-        return new GatunException(
-                ErrorCode.INVALID_ARGUMENT,
-                badKey(name, key).getMessage()
-                        + ": expected the name of a POSIX shared memory object of at most 255 characters, without"
-                        + " '/' but"
-                        + " the first and without '..', or /proc/<pid>/fd/<n> for a sealed memfd");
+        return GatunException.invalidArgument(badKey(name, key).getMessage()
+                + ": expected the name of a POSIX shared memory object of at most 255 characters, without '/' but the"
+                + " first and without '..', or /proc/<pid>/fd/<n> for a sealed memfd");
     }
 
     static GatunException reservedKey(String name, String key) {

@@ -83,9 +83,8 @@ public final class CooperativeYield {
         if (Thread.currentThread().isVirtual()) {
             COUNT.increment();
             // Either alone starves others for seconds: a carrier goes on with its own queue while that has threads,
-            // where a yield puts this
-            // one, and with the queue that it served last, where the timer of a park puts it. One after the other comes
-            // to all queues.
+            // where a yield puts this one, and with the queue that it served last, where the timer of a park puts it.
+            // One after the other comes to all queues.
             Thread.yield();
             LockSupport.parkNanos(1);
         }

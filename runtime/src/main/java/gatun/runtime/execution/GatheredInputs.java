@@ -255,8 +255,7 @@ final class GatheredInputs implements InputGroup {
                 copy(1);
                 return;
             }
-            boolean last = dim == own.rank() - 1;
-            if (last) {
+            if (dim == own.rank() - 1) {
                 copy(own.dim(dim));
             } else {
                 for (long i = own.dim(dim); i > 0; i--) {

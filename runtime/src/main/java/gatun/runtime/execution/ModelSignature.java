@@ -10,11 +10,10 @@ import gatun.runtime.execution.OutputRule.InputRule;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
-import gatun.spi.MemoryUse;
+import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -76,13 +75,12 @@ final class ModelSignature {
         requiredInputCount = (int) config.getInputList().stream()
                 .filter(input -> !input.getOptional())
                 .count();
-        inputSpecs = specs(inputs);
-        List<TensorSpec> answered = new ArrayList<>();
-        for (ModelOutput output : config.getOutputList()) {
-            answered.add(new TensorSpec(
-                    output.getName(), Datatypes.of(output.getDataType()), withBatch(shape(output.getDimsList()))));
-        }
-        outputSpecs = List.copyOf(answered);
+        inputSpecs = config.getInputList().stream()
+                .map(input -> spec(input.getName(), input.getDataType(), input.getDimsList()))
+                .toList();
+        outputSpecs = config.getOutputList().stream()
+                .map(output -> spec(output.getName(), output.getDataType(), output.getDimsList()))
+                .toList();
         entryPoint = named == null ? EntryPoint.only(inputSpecs, outputSpecs) : named;
     }
 
@@ -219,28 +217,17 @@ final class ModelSignature {
     private static OutputRule rule(
             ModelOutput output, List<String> labels, @Nullable EntryPoint named, ClientMemory memory) {
         Datatype datatype = Datatypes.of(output.getDataType());
-        MemoryUse use = memory.output(output.getName(), datatype);
-        if (!output.hasReshape()) {
-            return new OutputRule(
-                    output.getName(),
-                    datatype,
-                    shape(output.getDimsList()),
-                    false,
-                    described(output, named),
-                    null,
-                    labels,
-                    use);
-        }
-        List<Long> backendDims = output.getReshape().getShapeList();
+        boolean reshapes = output.hasReshape();
+        List<Long> backendDims = reshapes ? output.getReshape().getShapeList() : output.getDimsList();
         return new OutputRule(
                 output.getName(),
                 datatype,
                 shape(backendDims),
                 false,
-                null,
-                new Reshape(backendDims, output.getDimsList()),
+                reshapes ? null : described(output, named),
+                reshapes ? new Reshape(backendDims, output.getDimsList()) : null,
                 labels,
-                use);
+                memory.output(output.getName(), datatype));
     }
 
     /** The shape that the backend says it gives, where it has other dimensions than the configuration. */
@@ -259,16 +246,10 @@ final class ModelSignature {
         return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
     }
 
-    private List<TensorSpec> specs(InputRule[] rules) {
-        List<TensorSpec> specs = new ArrayList<>();
-        for (InputRule rule : rules) {
-            specs.add(new TensorSpec(rule.name(), rule.datatype(), withBatch(rule.dims())));
-        }
-        return List.copyOf(specs);
-    }
-
-    private Shape withBatch(Shape dims) {
-        return hasOwnBatchDimension() ? dims.prepend(Shape.VARIABLE) : dims;
+    private TensorSpec spec(String name, DataType type, List<Long> dims) {
+        Shape shape = shape(dims);
+        return new TensorSpec(
+                name, Datatypes.of(type), hasOwnBatchDimension() ? shape.prepend(Shape.VARIABLE) : shape);
     }
 
     /** The entry point as clients see it. */

@@ -32,13 +32,17 @@ record OutputRule(
 
     /** The client's spec for what the backend gives. Throws INTERNAL when that contradicts the configuration. */
     TensorSpec answered(Datatype given, Shape shape, ModelSignature signature) {
+        requireDatatype(given, signature);
+        return shaped(given, shape, signature);
+    }
+
+    void requireDatatype(Datatype given, ModelSignature signature) {
         if (given != datatype) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "unexpected datatype " + given.wireName() + " for inference output '" + name + "', expecting "
                             + datatype.wireName() + " for " + signature.modelName());
         }
-        return shaped(given, shape, signature);
     }
 
     /** The spec that the client gets, whatever datatype and shape the configuration says. */

@@ -21,12 +21,10 @@ import java.util.stream.Collectors;
 /** The texts that say what is wrong with a request. They are a part of the protocol: clients and tests compare them. */
 final class RequestErrors {
     private static final String BATCH_NOTE =
-            "NOTE: Setting a non-zero max_batch_size in the model config requires a batch"
-                    + " dimension to be prepended to each input shape. If you want to specify the full shape"
-                    + " including the batch dim"
-                    + " in your input dims config, try setting max_batch_size to zero. See the model configuration"
-                    + " docs for more info"
-                    + " on max_batch_size.";
+            "NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended to"
+                    + " each input shape. If you want to specify the full shape including the batch dim in your input"
+                    + " dims config, try setting max_batch_size to zero. See the model configuration docs for more"
+                    + " info on max_batch_size.";
 
     private RequestErrors() {}
 

@@ -126,20 +126,11 @@ final class ScatteredOutputs {
             rule.answered(datatype, shape, signature);
             rule.requireShape(shape, 0, signature);
         } else if (batchTensors != null && batchTensors.scattered(rule.name()) != null) {
-            requireDatatype(rule, datatype);
+            rule.requireDatatype(datatype, signature);
         } else {
             rule.answered(datatype, shape, signature);
             requireRows(rule, shape);
             rule.requireShape(shape, rows, signature);
-        }
-    }
-
-    private void requireDatatype(OutputRule rule, Datatype datatype) {
-        if (datatype != rule.datatype()) {
-            throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "unexpected datatype " + datatype.wireName() + " for inference output '" + rule.name()
-                            + "', expecting " + rule.datatype().wireName() + " for " + signature.modelName());
         }
     }
 

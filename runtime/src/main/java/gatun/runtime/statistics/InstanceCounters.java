@@ -65,7 +65,7 @@ public final class InstanceCounters {
     }
 
     long successes() {
-        return sum(StageHistograms::successes);
+        return sum(stage -> stage.successes.get());
     }
 
     /** The items of the answered requests; not rows that stood for no request, or one that runs again. */
@@ -73,24 +73,8 @@ public final class InstanceCounters {
         return inferences.get();
     }
 
-    long requestNanos() {
-        return sum(StageHistograms::requestNanos);
-    }
-
-    long queueNanos() {
-        return sum(StageHistograms::queueNanos);
-    }
-
-    long inputNanos() {
-        return sum(StageHistograms::inputNanos);
-    }
-
-    long inferNanos() {
-        return sum(StageHistograms::inferNanos);
-    }
-
-    long outputNanos() {
-        return sum(StageHistograms::outputNanos);
+    long nanos(Function<StageHistograms, Histogram> durations) {
+        return sum(stage -> durations.apply(stage).sumNanos());
     }
 
     private long sum(ToLongFunction<StageHistograms> counter) {
@@ -192,11 +176,11 @@ public final class InstanceCounters {
     static final class StageHistograms {
         private final Origin origin;
         private final SingleWriterCounter successes = new SingleWriterCounter();
-        private final Histogram request = new Histogram();
-        private final Histogram queue = new Histogram();
-        private final Histogram input = new Histogram();
-        private final Histogram infer = new Histogram();
-        private final Histogram output = new Histogram();
+        final Histogram request = new Histogram();
+        final Histogram queue = new Histogram();
+        final Histogram input = new Histogram();
+        final Histogram infer = new Histogram();
+        final Histogram output = new Histogram();
         private final Histogram firstResponse = new Histogram();
 
         StageHistograms(Origin origin) {
@@ -216,30 +200,6 @@ public final class InstanceCounters {
             }
             // Last: who sees it sees the times of this request.
             successes.add(1);
-        }
-
-        long successes() {
-            return successes.get();
-        }
-
-        long requestNanos() {
-            return request.sumNanos();
-        }
-
-        long queueNanos() {
-            return queue.sumNanos();
-        }
-
-        long inputNanos() {
-            return input.sumNanos();
-        }
-
-        long inferNanos() {
-            return infer.sumNanos();
-        }
-
-        long outputNanos() {
-            return output.sumNanos();
         }
 
         StageLatencies snapshot() {

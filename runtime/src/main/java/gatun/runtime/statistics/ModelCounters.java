@@ -13,6 +13,7 @@ import gatun.runtime.ModelStatistics.RequestStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseStatistics;
 import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
+import gatun.runtime.statistics.InstanceCounters.StageHistograms;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
@@ -146,11 +148,7 @@ public final class ModelCounters {
 
     /** As {@link gatun.runtime.VersionCounters#activity}. */
     public long activity() {
-        long sum = failureNanos.sum(); // no failure takes no time
-        for (InstanceCounters instance : instances) {
-            sum += instance.inferences();
-        }
-        return sum;
+        return failureNanos.sum() + sum(InstanceCounters::inferences); // no failure takes no time
     }
 
     /** All counters as they are now. */
@@ -168,11 +166,11 @@ public final class ModelCounters {
                                 failures(FailureReason.OTHER),
                                 failureNanos.sum()),
                         new ModelStatistics.StageNanos(
-                                sum(InstanceCounters::requestNanos),
-                                sum(InstanceCounters::queueNanos),
-                                sum(InstanceCounters::inputNanos),
-                                sum(InstanceCounters::inferNanos),
-                                sum(InstanceCounters::outputNanos)),
+                                nanos(stage -> stage.request),
+                                nanos(stage -> stage.queue),
+                                nanos(stage -> stage.input),
+                                nanos(stage -> stage.infer),
+                                nanos(stage -> stage.output)),
                         lastInferenceMillis(),
                         occupancy,
                         loadNanos),
@@ -230,6 +228,10 @@ public final class ModelCounters {
             instance.requests().forEach(size -> bySize.merge(size.batchSize(), size, RequestStatistics::plus));
         }
         return List.copyOf(bySize.values());
+    }
+
+    private long nanos(Function<StageHistograms, Histogram> durations) {
+        return sum(instance -> instance.nanos(durations));
     }
 
     private long sum(ToLongFunction<InstanceCounters> counter) {
