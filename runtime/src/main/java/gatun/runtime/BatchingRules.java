@@ -10,11 +10,6 @@ public interface BatchingRules {
     /** None: only configurations say which requests share runs. */
     BatchingRules NONE = versionDirectory -> Optional.empty();
 
-    /**
-     * The rule of a version; empty where there is none for it.
-     *
-     * @param versionDirectory the directory that holds the version's files
-     * @throws gatun.memory.tensor.GatunException when what is found there is wrong; the version is not loaded then
-     */
+    /** A version's rule; empty for none. Throws when what the directory holds is wrong; it is not loaded then. */
     Optional<BatchingRule> of(Path versionDirectory);
 }

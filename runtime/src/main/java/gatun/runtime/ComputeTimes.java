@@ -5,9 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How long one request waited and engines worked for it, added up over all the models that were asked on its behalf: more than the
- * request took where they worked side by side. Safe for any thread; the times of one addition may be seen one
- * after the other.
+ * How long a request waited and engines worked for it, over all models asked on its behalf: more than it took where
+ * they worked side by side. Thread-safe; the times of one addition may be seen one after the other.
  */
 public final class ComputeTimes {
     // Handles, not field updaters: these are compiled to the instruction wherever they are called.

@@ -344,11 +344,9 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * Sets the action to run when a scheduler has taken this request in, so that whatever is submitted from then on
-     * comes after it; for an ensemble, when its members have taken in the first steps and those of sequences. Not run
-     * for a request that is refused before.
-     *
-     * @param action must return at once, and not throw; called by any thread
+     * Sets the action for when a scheduler has taken this in, so that later submissions come after it; for an ensemble,
+     * when its members have taken in the first steps and those of sequences. Not run for a request refused before. Must
+     * return at once, and not throw; called by any thread.
      */
     public void onSubmitted(Runnable action) {
         onSubmitted = action;

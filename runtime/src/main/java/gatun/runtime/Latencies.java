@@ -14,13 +14,7 @@ public final class Latencies {
     private final long count;
     private final long sumNanos;
 
-    /**
-     * Latencies of these counts.
-     *
-     * @param counts how many durations lie in each of the {@link LatencyBuckets}; those that are missing at the end are
-     *     0. Copied
-     * @param sumNanos the sum of all durations
-     */
+    /** Copies {@code counts} by {@link LatencyBuckets}, missing ones at the end 0; the sum is of all durations. */
     public Latencies(long[] counts, long sumNanos) {
         int used = counts.length;
         while (used > 0 && counts[used - 1] == 0) {
@@ -78,10 +72,8 @@ public final class Latencies {
     }
 
     /**
-     * A duration that at least the share {@code quantile} of all durations do not exceed; the real one is at most 1/32
-     * less. 0 when there are none.
-     *
-     * @param quantile from 0 to 1
+     * A duration that a share of {@code quantile}, 0 to 1, of all durations do not exceed, at most 1/32 more than the
+     * real one; 0 without any.
      */
     public long quantileNanos(double quantile) {
         long rank = Math.max(1, (long) Math.ceil(quantile * count));
@@ -105,10 +97,9 @@ public final class Latencies {
     }
 
     /**
-     * How durations are sorted into buckets: below 64 ns each nanosecond has its own, and from there each power of two is
-     * cut into 32 of equal width. A bucket is therefore never wider than 1/32 of the durations in it, whether they are
-     * microseconds or minutes. Durations of {@link #LIMIT_NANOS} and more share the last bucket, and negative ones count as
-     * 0.
+     * Buckets of durations: below 64 ns each nanosecond has its own, from there each power of two is cut into 32 of
+     * equal width. A bucket is never wider than 1/32 of its durations, microseconds or minutes. Those of {@link
+     * #LIMIT_NANOS} and more share the last one; negative ones count as 0.
      */
     public static final class LatencyBuckets {
         private static final int SUB_BUCKET_BITS = 5;

@@ -28,9 +28,8 @@ public final class ListedModels {
     private ListedModels() {}
 
     /**
-     * The models that {@code config} lists; whether their kinds are served is not looked at.
-     *
-     * @throws GatunException INVALID_ARGUMENT with TensorFlow Serving's text for the first thing that is wrong
+     * The listed models; whether their kinds are served is not looked at. Throws INVALID_ARGUMENT with TensorFlow
+     * Serving's text for the first that is wrong.
      */
     public static List<ListedModel> of(ModelServerConfig config) {
         if (!config.hasModelConfigList()) {
@@ -61,11 +60,7 @@ public final class ListedModels {
         return models;
     }
 
-    /**
-     * The models that a file lists, in protobuf's text format.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or as {@link #of} and {@link #requireServed}
-     */
+    /** As {@link #of}, from a file in protobuf's text format, and as {@link #requireServed}. */
     public static List<ListedModel> read(Path file) {
         ModelServerConfig.Builder config = ModelServerConfig.newBuilder();
         try {
@@ -85,9 +80,8 @@ public final class ListedModels {
     }
 
     /**
-     * Refuses models of a kind that is not served, or whose folder is not there.
-     *
-     * @throws GatunException INVALID_ARGUMENT or NOT_FOUND with TensorFlow Serving's text for the first of them
+     * Throws INVALID_ARGUMENT or NOT_FOUND with TensorFlow Serving's text for the first model of a kind that is not
+     * served, or whose folder is not there.
      */
     public static void requireServed(List<ListedModel> models) {
         for (ListedModel model : models) {

@@ -70,9 +70,9 @@ public record ModelLatencies(
     public record CacheLatencies(Latencies hit, Latencies miss) {}
 
     /**
-     *     /** Latencies of one origin's answered requests by stage, each counted once in each. Request and first
-     * response, of a decoupled model only, are from arrival in the runtime; the queue is the wait for an instance. The
-     * times of computing are those of the whole batch: preparing inputs, in the engine, placing outputs.
+     * Latencies of one origin's answered requests by stage, each counted once in each. Request and first response, of a
+     * decoupled model only, are from arrival in the runtime; the queue is the wait for an instance. The times of
+     * computing are those of the whole batch: preparing inputs, in the engine, placing outputs.
      */
     public record StageLatencies(
             Latencies request,

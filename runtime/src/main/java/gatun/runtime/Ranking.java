@@ -30,11 +30,8 @@ public final class Ranking {
     }
 
     /**
-     * The order of the elements of {@code scores}.
-     *
-     * @param leadingDims 1 when the first dimension is the batch, else 0
-     * @throws GatunException INVALID_ARGUMENT with Triton's text when there are more than a million elements, or their
-     *     datatype has no order
+     * The order of the elements; {@code leadingDims} is 1 when the first dimension is the batch, else 0. Throws
+     * INVALID_ARGUMENT with Triton's text for more than a million elements, or a datatype without order.
      */
     public static Ranking of(Tensor scores, int leadingDims) {
         requireSupported(scores.spec().datatype());
@@ -47,11 +44,7 @@ public final class Ranking {
         return new Ranking(scores.spec().datatype(), scores.bytes(), items, classes);
     }
 
-    /**
-     * Refuses datatypes whose elements have no order.
-     *
-     * @throws GatunException INVALID_ARGUMENT with Triton's text when {@code datatype} is one
-     */
+    /** Throws INVALID_ARGUMENT with Triton's text for a datatype whose elements have no order. */
     public static void requireSupported(Datatype datatype) {
         switch (datatype) {
             default ->

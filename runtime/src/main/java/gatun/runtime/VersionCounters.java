@@ -4,10 +4,8 @@ package gatun.runtime;
 import java.util.Optional;
 
 /**
- * What a version counts while it serves. Thread-safe.
- *
- * <p>{@link #activity} and {@link #isBusy} read a few numbers and make no objects, so that somebody who looks often can
- * pass over the versions that did nothing.
+ * What a version counts while it serves. Thread-safe. {@link #activity} and {@link #isBusy} read a few numbers and make
+ * no objects, so that frequent readers can pass over idle versions.
  */
 public interface VersionCounters {
     /** A number that grows with each request that is answered or fails. It means nothing else. */

@@ -13,7 +13,7 @@ final class BuddyBlocks {
 
     private final int smallestShift;
     private final int largestShift;
-    /** Free blocks of each order, by their number in it: block {@code n} of order {@code k} starts at n << k. */
+    /** Free blocks of each order by number: block {@code n} of order {@code k} starts at {@code n << k}. */
     private final BitSet[] free;
 
     /** Blocks of {@code 1 << smallestShift} to {@code 1 << largestShift} bytes; {@code count} of the largest fit. */

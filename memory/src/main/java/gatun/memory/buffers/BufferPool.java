@@ -276,6 +276,8 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     void unclaim(Buffer buffer) {
         claimed.addAndGet(-claimedBytes(buffer.shift));
     }
+
+    /** Small buffers share slabs, which are few. */
     private static long claimedBytes(int shift) {
         return shift < BufferBlocks.SLAB_SHIFT ? 0 : 1L << shift;
     }

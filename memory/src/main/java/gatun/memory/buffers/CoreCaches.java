@@ -54,7 +54,7 @@ final class CoreCaches {
     /** Held to shut and to open caches, and to take from one for another core. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** @param count caches, where one is none, as all would share it; {@code onLast} runs once or twice after close */
+    /** One cache is none, as all would share it; {@code onLast} runs, perhaps twice, when closed with nothing lent. */
     CoreCaches(int count, long byteLimit, BufferTable buffers, BufferStack[] stacks, Runnable onLast) {
         this.count = count == 1 ? 0 : count;
         this.openLimit = byteLimit / 2;

@@ -2,7 +2,6 @@
 package gatun.memory.regions;
 
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 
 /** A client's object that is mapped for one owner and has no name for others. Closed by its owner. Safe for any thread. */
@@ -15,11 +14,7 @@ public final class PrivateRegion implements AutoCloseable {
         this.pool = pool;
     }
 
-    /**
-     * Borrows a window. Offset and size are unsigned 64-bit numbers.
-     *
-     * @throws GatunException NOT_FOUND or INVALID_ARGUMENT with the protocol's texts
-     */
+    /** As {@link RegionRegistry#borrow}: offset and size are unsigned 64-bit numbers. */
     public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access) {
         return region.borrow(offset, byteSize, access, pool);
     }

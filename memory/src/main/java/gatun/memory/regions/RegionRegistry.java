@@ -47,33 +47,20 @@ public interface RegionRegistry extends AutoCloseable {
     boolean supportsCuda();
 
     /**
-     * Opens memory of a GPU that another process allocated, and remembers its first {@code byteSize} bytes as
-     * {@code name}.
-     *
-     * @param handle the handle that CUDA gave that process for the allocation, 64 bytes
-     * @param device the number of the GPU that it lies on
-     * @param byteSize an unsigned 64-bit number
-     * @throws GatunException with the protocol's codes and texts; nothing is changed then
+     * Opens GPU memory of another process, and remembers its first {@code byteSize} bytes, unsigned, as {@code name}.
+     * {@code handle} is CUDA's for that process's allocation, 64 bytes; {@code device} is the GPU's number. Throws with
+     * the protocol's codes and texts; nothing is changed then.
      */
     void registerCuda(String name, byte[] handle, long device, long byteSize);
 
-    /**
-     * Refuses to register memory of a GPU where there is none, before anything else of the request is looked at.
-     *
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text
-     */
+    /** Throws INVALID_ARGUMENT where there is no GPU, before anything else of the request is looked at. */
     default void requireCuda(String name) {
         if (!supportsCuda()) {
             throw RegionErrors.cudaUnsupported(name);
         }
     }
 
-    /**
-     * The region of that name, which has to be of one kind; names are unique over both.
-     *
-     * @throws GatunException NOT_FOUND with the protocol's text, which differs where the name is taken by the other
-     *     kind
-     */
+    /** The region, of one kind; names are unique over both. Throws NOT_FOUND, telling of the other kind. */
     <S extends RegionStatus> S status(String name, Class<S> kind);
 
     /** All regions of both kinds, by name. */

@@ -19,10 +19,7 @@ record BackendChoice(EngineCatalog engines) {
     /** The values of {@code runtime} that mean nothing else than the backend. */
     private static final Pattern RUNTIMES = Pattern.compile("libtriton_[A-Za-z0-9_]+\\.so|model\\.py");
 
-    /**
-     * Fills in backend, platform and file name where they can be told, by a version's files if there is one. Throws
-     * {@link ConfigurationException} when no backend can be told, or platform and backend contradict each other.
-     */
+    /** Completes backend, platform and file name, also by a version's files. Throws when unknown or contradictory. */
     ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
         ModelConfig.Builder completed = config.toBuilder();
         engines.formats().stream()

@@ -302,10 +302,7 @@ public final class ModelConfiguration {
     static final class BatchingCompletion {
         private BatchingCompletion() {}
 
-        /**
-         * Applies the rule for shared runs. A configuration without a batch dimension stays so: the tensors tell
-         * whether requests have a common first one. A batch size that its author has {@code written} stays.
-         */
+        /** Applies the rule for shared runs; a batch size that is {@code written}, or no batch dimension, stays. */
         static ModelConfig apply(ModelConfig written, ModelConfig completed, BatchingRule rule) {
             ModelConfig.Builder ruled = completed.toBuilder();
             if (completed.getMaxBatchSize() > 0) {

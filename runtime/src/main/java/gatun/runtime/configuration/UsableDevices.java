@@ -8,10 +8,7 @@ import gatun.spi.Device;
 import java.util.List;
 import java.util.function.Supplier;
 
-/**
- * The devices that a model's backend can run on. {@code backend} starts it, which is done only where there are GPUs,
- * and throws with the reason when it cannot.
- */
+/** The devices for a model's {@code backend}, which is started only where there are GPUs, and throws if it cannot. */
 record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
     static UsableDevices of(Supplier<Backend> backend) {
         return new UsableDevices(presentGpus(), backend);

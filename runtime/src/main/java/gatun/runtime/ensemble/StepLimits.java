@@ -55,10 +55,7 @@ final class StepLimits {
             this.limit = limit;
         }
 
-        /**
-         * Waits until one more run may begin, which must {@link #leave}; false when it became {@code unwanted}: whoever
-         * changes that must {@link #lookAgain}.
-         */
+        /** Waits for a turn, until {@link #leave}; false if {@code unwanted}, whose change must {@link #lookAgain}. */
         boolean enter(BooleanSupplier unwanted) {
             Thread own = Thread.currentThread();
             lock.lock();

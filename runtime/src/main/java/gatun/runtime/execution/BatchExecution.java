@@ -38,7 +38,7 @@ final class BatchExecution implements ModelExecution {
 
     private ModelSignature signature;
 
-    /** {@code model} is null without sequences; {@code counters} of single responses unless decoupled. */
+    /** {@code model} is null without sequences; {@code counters}, of single responses, null unless decoupled. */
     BatchExecution(
             ModelSignature signature,
             @Nullable SequenceModel model,

@@ -29,6 +29,7 @@ final class ModelInstances {
 
     private volatile List<CudaDevice> gpus = List.of();
     private int madeCount;
+
     ModelInstances(InstanceResources resources, RateLimiter rateLimiter) {
         this.resources = resources;
         this.rateLimiter = rateLimiter;

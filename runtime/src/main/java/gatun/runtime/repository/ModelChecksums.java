@@ -96,10 +96,7 @@ final class ModelChecksums {
         return name;
     }
 
-    /**
-     * Compares the checksum of every file changed since the last call. Throws INVALID_ARGUMENT for the first that is
-     * unreadable or differs, UNAVAILABLE when interrupted.
-     */
+    /** Checks all files changed since the last call. Throws INVALID_ARGUMENT, or UNAVAILABLE when interrupted. */
     void verify() {
         verifying.lock();
         try {

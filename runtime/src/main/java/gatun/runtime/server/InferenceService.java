@@ -22,11 +22,7 @@ public interface InferenceService extends ServerResources {
      */
     ModelVersion model(String name, String version);
 
-    /**
-     * The version of the model with that identity.
-     *
-     * @throws GatunException as {@link #model(String, String)}
-     */
+    /** The version of the model with that identity; otherwise as {@link #model(String, String)}. */
     default ModelVersion model(ModelIdentifier model, String version) {
         return model(model.name(), version);
     }

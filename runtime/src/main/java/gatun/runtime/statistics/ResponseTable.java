@@ -18,7 +18,7 @@ public final class ResponseTable {
     /** A table without counts. */
     public ResponseTable() {}
 
-    /** Counts a response after {@code place} others; {@code inferNanos} is from the one before to the engine's. */
+    /** Counts a response after {@code place} others; {@code inferNanos} from the one before until the engine had it. */
     public void sent(int place, long inferNanos, long outputNanos) {
         at(place).sent(inferNanos, outputNanos);
     }
