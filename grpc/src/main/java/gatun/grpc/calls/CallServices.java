@@ -189,9 +189,7 @@ public record CallServices(
             }
         }
 
-        /**
-         * The same for a task that may be called off: by the returned handle. Never runs it when the timer is closed.
-         */
+        /** The same for a task that the returned handle calls off. Never runs it when the timer is closed. */
         public Runnable runUnlessCalledOff(Duration delay, Runnable task) {
             try {
                 Future<?> scheduled = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);

@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Compresses the responses of some methods with the first of some encodings that the client takes; with none otherwise.
- */
+/** Compresses responses of some methods with the first of some encodings that the client takes, else with none. */
 public final class CompressionInterceptor implements ServerInterceptor {
     private static final Metadata.Key<String> ACCEPTED =
             Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER);

@@ -133,9 +133,7 @@ final class ConnectionStreams {
         private long received;
         private int owed;
 
-        /**
-         * All that the client was ever allowed to send; written under the writer's lock, before the client can know.
-         */
+        /** All bytes ever allowed to the client; written under the writer's lock, before the client can know. */
         private volatile long allowed = Http2.DEFAULT_WINDOW_SIZE;
 
         ConnectionWindow(FrameWriter writer, int size) {

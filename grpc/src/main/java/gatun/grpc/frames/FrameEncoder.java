@@ -19,9 +19,7 @@ public final class FrameEncoder {
     /** PINGs of {@link #keepalive} since the last headers or message. */
     private int pings;
 
-    /**
-     * Whether headers or a message went out since {@link #dataSent} was asked; written under the lock and by the asker.
-     */
+    /** Whether headers or a message went out since {@link #dataSent}; written under the lock and by its caller. */
     private volatile boolean dataSent;
 
     public FrameEncoder(WriteBatch batch) {

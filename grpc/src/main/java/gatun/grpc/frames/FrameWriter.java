@@ -85,9 +85,7 @@ public final class FrameWriter {
         enqueue(action);
     }
 
-    /**
-     * Does {@code lastWords} as {@link #enqueue} would, writes everything that waits, and then runs {@code afterwards}.
-     */
+    /** Enqueues {@code lastWords}, writes everything that waits, and then runs {@code afterwards}. */
     public void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
             lastWords.apply(w);
@@ -311,9 +309,7 @@ public final class FrameWriter {
         return initialWindow;
     }
 
-    /**
-     * Changes the initial send window of all streams; those that wait to send are the caller's to wake. Under the lock.
-     */
+    /** Changes the initial send window of all streams; the caller wakes those that wait. Under the lock. */
     public void initialWindow(long byteSize) {
         assert lock.isHeldByCurrentThread();
         initialWindow = byteSize;

@@ -97,9 +97,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
      * undone before the watch looks, or while the client does not read, is not reported.
      */
     static final class HealthWatch {
-        /**
-         * A change that came while the client did not read is told when it reads again, and at the latest after this time.
-         */
+        /** After this time at the latest, a change is told that came while the client did not read. */
         private static final long UNREAD_MILLIS = 1000;
 
         private final HealthService health;

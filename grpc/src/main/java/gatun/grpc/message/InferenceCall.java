@@ -212,9 +212,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
 
         private CallTrace() {}
 
-        /**
-         * Begins the trace of a request that is being read; empty for most, which are not traced. The caller ends it.
-         */
+        /** Begins the trace of a request that is being read; empty for most, not traced. The caller ends it. */
         public static Optional<RequestTrace> begin(ServerResources server, ModelVersion model, Metadata headers) {
             Optional<RequestTrace> trace = server.tracing()
                     .begin(

@@ -203,9 +203,7 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
             }
         }
 
-        /**
-         * Hands over the heap that is reserved for the objects that were read; the caller closes it when that is garbage.
-         */
+        /** Hands over the heap reserved for what was read; the caller closes it when that is garbage. */
         public Hold takeReservation() {
             Hold taken = reservation;
             reservation = RawMessage.NOTHING;

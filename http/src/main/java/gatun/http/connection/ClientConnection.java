@@ -52,9 +52,7 @@ import org.slf4j.LoggerFactory;
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
 
-    /**
-     * Before a connection is closed, up to this many bytes of an unwanted body are read, so that the response arrives.
-     */
+    /** Bytes of an unwanted body that are read before a connection is closed, so that the response arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
 
     /** Up to this many bytes of a next request are read while the server drains, to see whether there is one. */
@@ -262,9 +260,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
-    /**
-     * Whether the server drains and the client has sent nothing more, so that the current response ends the connection.
-     */
+    /** Whether the response ends the connection: the server drains and the client has sent nothing more. */
     boolean isLast() {
         return activity.draining()
                 && (activity.mustBeLast() || !(hasMore() || presence.hasSentMore(ByteBuffer.allocate(READ_AHEAD))));

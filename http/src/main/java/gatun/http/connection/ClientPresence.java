@@ -98,9 +98,7 @@ final class ClientPresence {
         return kept != null;
     }
 
-    /**
-     * Checks whether the client has sent bytes that nobody has read yet, and keeps them. For the connection's thread.
-     */
+    /** Whether the client has sent bytes that nobody has read yet; keeps them. For the connection's thread. */
     boolean hasSentMore(ByteBuffer scratch) {
         lock.lock();
         try {

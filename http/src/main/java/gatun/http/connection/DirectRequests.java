@@ -280,9 +280,7 @@ final class DirectRequests {
         }
     }
 
-    /**
-     * Makes room for the next bytes behind the unused ones. A long head makes the buffer grow until it has been read.
-     */
+    /** Makes room for bytes behind the unused ones. A long head makes the buffer grow until it has been read. */
     private void makeRoom() {
         int unused = bytes.remaining();
         if (bytes.limit() == bytes.capacity() && bytes.limit() > 0) {
@@ -358,9 +356,7 @@ final class DirectRequests {
         return count < 0;
     }
 
-    /**
-     * Moves up to {@code most} bytes that were read and not used to {@code offset} of {@code target}; returns how many.
-     */
+    /** Moves at most {@code most} unused bytes to {@code offset} of {@code target}; returns how many. */
     int moveTo(MemorySegment target, long offset, long most) {
         int count = (int) Math.min(bytes.remaining(), most);
         if (count > 0) {

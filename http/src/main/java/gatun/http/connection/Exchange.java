@@ -213,9 +213,7 @@ public final class Exchange {
         return window(json(), headers);
     }
 
-    /**
-     * The same with a writer of its own, for a caller that makes the response from the text written to {@link #json()}.
-     */
+    /** The same with a writer of its own, for a response made from the text written to {@link #json()}. */
     public JsonWriter window(ResponseHeaders headers) {
         return window(new JsonWriter(), headers);
     }

@@ -77,9 +77,7 @@ final class RequestHeadParser {
     /** The reader's bytes; they may be long, and are not kept beyond a head that is not plain. */
     private byte[] bytes = NONE;
 
-    /**
-     * The index of the head's first byte. All other places are counted from it: the bytes may move until all have come.
-     */
+    /** The head's first byte. Other places are counted from it: the bytes may move until all have come. */
     private int begin;
 
     /** Whether the head was read to its end, or refused: the next bytes are of another. */

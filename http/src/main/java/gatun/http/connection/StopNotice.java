@@ -81,9 +81,7 @@ public final class StopNotice {
             this.stop = stop;
         }
 
-        /**
-         * The head of a request has been read. Throws {@link CloseConnectionException} when the connection was ended first.
-         */
+        /** A request's head has been read. Throws {@link CloseConnectionException} if the connection ended first. */
         void beginRequest() {
             inRequest = true;
             if (state.get() != State.BUSY && !state.compareAndSet(State.IDLE, State.BUSY)) {
@@ -129,9 +127,7 @@ public final class StopNotice {
             return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
         }
 
-        /**
-         * Ends the connection unless a request is answered; returns whether it has ended. The caller then wakes its thread.
-         */
+        /** Ends the connection unless a request is answered; whether it has ended: the caller then wakes its thread. */
         boolean endIfIdle() {
             return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
         }

@@ -209,9 +209,7 @@ public final class GeneralDecimal {
         /** The result of {@link #round} when 128 bits do not decide. */
         static final long UNDECIDED = -1;
 
-        /**
-         * The greatest power of ten of which {@link PowersOfFive} knows; above it 64-bit digits come out as infinity.
-         */
+        /** The greatest power of ten that {@link PowersOfFive} has; above it 64-bit digits come out as infinity. */
         private static final int INFINITE_ABOVE = PowersOfFive.LAST;
 
         private static BinaryFormat of(
@@ -287,9 +285,7 @@ public final class GeneralDecimal {
             return (long) exponentMask << mantissaBits;
         }
 
-        /**
-         * The exponent of two for ten to the power {@code power} as a 64-bit mantissa, its point after the first bit.
-         */
+        /** The exponent of two of ten to the {@code power} as a 64-bit mantissa, its point after the first bit. */
         private static int binaryExponent(int power) {
             // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
             return (((152_170 + 65_536) * power) >> 16) + 63;

@@ -206,9 +206,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         } while (depth > outer);
     }
 
-    /**
-     * Skips a value and returns how many elements it has as a tensor: one, or those of an array, not of arrays in it.
-     */
+    /** Skips a value; returns how many elements it has as a tensor: one, or those of an array, not of arrays in it. */
     public long countElements() {
         if (peek() != JsonKind.ARRAY) {
             skipValue();

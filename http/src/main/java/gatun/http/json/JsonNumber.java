@@ -14,9 +14,7 @@ public final class JsonNumber {
     /** Decimal digits that always fit 64 bits. */
     private static final int SAFE_DIGITS = 19;
 
-    /**
-     * No number whose 19 first digits have a greater power of ten is finite, and none with a lesser one is above zero.
-     */
+    /** No number whose 19 first digits have a greater power of ten is finite; none with a lesser one is above zero. */
     private static final int POWER_BOUND = 100_000;
 
     /** Far beyond what as many zeros as a text can have make up for; keeps exponents from overflowing. */
@@ -57,9 +55,7 @@ public final class JsonNumber {
     private int exponent;
     /** Whether digits were left out, all of lesser weight than those in {@link #digits}. */
     private boolean truncated;
-    /**
-     * Whether the magnitude of an integer fits 64 bits without a sign; it is then in {@link #digits}, at any length.
-     */
+    /** Whether an integer's magnitude fits 64 bits without a sign; it is then in {@link #digits}, at any length. */
     private boolean fits64;
 
     /** No number yet. */
@@ -320,9 +316,7 @@ public final class JsonNumber {
         exponent = power;
     }
 
-    /**
-     * Whether {@link #digits}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits.
-     */
+    /** Whether {@link #digits}, made of {@code digitCount} digits, is what they say, and did not run over 64 bits. */
     private boolean fitsUnsigned(long digitCount) {
         // Twenty digits run over at most once if they begin with 1, and then come out smaller than 10^19.
         return digitCount == SAFE_DIGITS + 1

@@ -235,9 +235,7 @@ public final class JsonReader extends JsonCursor {
         at = data.read(this, text, at, end);
     }
 
-    /**
-     * Reads the only element of a tensor that stands there without an array around it, as {@code data} was set up to.
-     */
+    /** Reads the only element of a tensor that has no array around it, as {@code data} was set up to. */
     public void readElement(TensorDataReader data) {
         peek();
         at = data.readSingle(this, text, at, end);

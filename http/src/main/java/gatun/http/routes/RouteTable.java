@@ -109,9 +109,7 @@ public final class RouteTable implements Routes {
         return match;
     }
 
-    /**
-     * Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it.
-     */
+    /** Inference changes nothing but what models remember of sequences, and pages of any origin may ask for it. */
     private static boolean changesServer(Route route) {
         return !route.method().equals(Method.GET) && route.group() != ApiGroup.INFERENCE;
     }

@@ -21,9 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One session on a GPU. Inputs and outputs are bound to addresses there: those of clients' own regions where these are
- * on that GPU, else of memory that is copied on the session's stream. Strings, and outputs whose shapes only a run can
- * tell, go by way of system memory. Stays on the thread that made it. Owns the session and its stream.
+ * A session on a GPU with its stream; owns both. Tensors are bound in clients' regions there, else in memory copied on
+ * the stream; strings and outputs of unknown shape go by system memory. Stays on the thread that made it.
  */
 final class OnnxGpuInstance implements BackendInstance {
     private final Engine engine;

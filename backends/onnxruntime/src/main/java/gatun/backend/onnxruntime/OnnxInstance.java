@@ -16,9 +16,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come
- * again. Inputs are read where they lie. Outputs are written where they belong when their shape is known beforehand,
- * and copied once otherwise. Gives the sessions back.
+ * Sessions with all that a run needs prepared. Reads inputs where they lie, and writes outputs where they belong when
+ * their shape is known beforehand; copies others once. Gives the sessions back.
  */
 final class OnnxInstance implements BackendInstance {
     private final Engine engine;
@@ -52,9 +51,7 @@ final class OnnxInstance implements BackendInstance {
     /** Values of this run only, to be released after it; NULL where the value is a cache's. */
     private final MemorySegment[] inputOwned;
 
-    /**
-     * Outputs that the engine allocated in this run, to be released after it; NULL where it wrote into memory of ours.
-     */
+    /** Outputs that the engine allocated in this run, to be released after it; NULL for memory of ours. */
     private final MemorySegment[] outputOwned;
 
     private final MemorySegment[] destinations;

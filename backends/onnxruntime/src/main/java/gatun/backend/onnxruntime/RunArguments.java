@@ -11,10 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
 
-/**
- * What the engine is given for one run: arrays of the names and values of inputs and outputs. Kept from run to run, with
- * the values of addresses that come again. Used by one thread at a time. Owns its values.
- */
+/** Names and values for runs, kept for addresses that recur. Used by one thread at a time. Owns its values. */
 final class RunArguments implements AutoCloseable {
     /** The tensor at one position of a run. */
     private static final class Bound {
@@ -211,10 +208,8 @@ final class RunArguments implements AutoCloseable {
     }
 
     /**
-     * The values made around memory of others for one input or output of one instance, kept for the addresses and shapes
-     * that come again: buffers of the pool and windows of regions do. A value is a raw address with a shape; it may outlive
-     * the memory, since it is only ever used for a tensor that lies there now. Used by the instance's thread only. Owns its
-     * values.
+     * Values around others' memory for one input or output, kept for addresses and shapes that recur. A value may
+     * outlive the memory: it is only used for a tensor that lies there now. Used by one thread. Owns its values.
      */
     static final class ValueCache implements AutoCloseable {
         /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight on one instance. */
@@ -239,10 +234,7 @@ final class RunArguments implements AutoCloseable {
             this.dims = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
         }
 
-        /**
-         * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until
-         * the next call. Throws {@link gatun.bindings.NativeException} when the engine refuses the shape.
-         */
+        /** A value of {@code byteSize} bytes at {@code address}, until the next call. Throws if the engine refuses. */
         MemorySegment value(long address, long byteSize, Datatype datatype, Shape shape) {
             // Multiplicative hashing: addresses of one pool differ in few bits only.
             int slot = (int) ((address * 0x9E3779B97F4A7C15L) >>> 58) & (SLOTS - 1);

@@ -78,10 +78,7 @@ final class RunOptions implements AutoCloseable {
         OrtApi.releaseRunOptions(engine.api(), handle);
     }
 
-    /**
-     * The flag of a run's options that has the engine stop. The engine never clears it, so this knows whether it is set,
-     * and clears it before the next run. {@link #raise} is for any thread, {@link #clear} for the run's.
-     */
+    /** The stop flag, which the engine never clears. {@link #raise} is for any thread, {@link #clear} for the run's. */
     static final class TerminateFlag {
         private final Runnable set;
         private final Runnable unset;

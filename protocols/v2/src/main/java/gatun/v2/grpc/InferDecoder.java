@@ -63,9 +63,7 @@ public final class InferDecoder {
     private final RequestLimits limits;
     private final HeapBudget heap;
 
-    /**
-     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
-     */
+    /** A decoder of messages within {@code limits}; {@code heap} gives memory beyond that of usual messages. */
     public InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;

@@ -254,9 +254,7 @@ final class GenerateRoute {
         }
     }
 
-    /**
-     * Writes a response as one flat object: its own members, its parameters and its outputs, by the bytes of their names.
-     */
+    /** Writes a response as one flat object: its members, parameters and outputs, by the bytes of their names. */
     static final class GenerateResponse {
         private static final Comparator<String> BY_BYTES = (one, other) ->
                 Arrays.compareUnsigned(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));

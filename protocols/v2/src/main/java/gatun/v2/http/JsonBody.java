@@ -47,9 +47,7 @@ public final class JsonBody {
         read(exchange, Math.min(maxByteSize, server.limits().controlByteSize()), usage, members);
     }
 
-    /**
-     * As {@link #readControl}, but the body may be as long as any; {@code members} checks the parts that may be long.
-     */
+    /** As {@link #readControl}, but the body may be as long as any; {@code members} checks the long parts. */
     void read(Exchange exchange, RequestUsage usage, Members members) {
         read(exchange, maxByteSize, usage, members);
     }

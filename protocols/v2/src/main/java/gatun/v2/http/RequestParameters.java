@@ -10,9 +10,7 @@ import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.spi.ParameterValue;
 import gatun.v2.http.InferResponseBody.OutputForms;
 
-/**
- * The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's.
- */
+/** A whole request's parameters: those that have a meaning in the protocol, and the rest, which are the backend's. */
 final class RequestParameters {
     private static final String RESERVED_PREFIX = "triton_";
 

@@ -181,9 +181,7 @@ public final class Lane implements Hold {
         return memory.entry(position) != 0;
     }
 
-    /**
-     * Takes the next entry. Returns a request to run; null when there is none, or the entry needed no more than this.
-     */
+    /** Takes the next entry; a request to run, or null when there is none or the entry needed no more than this. */
     @Nullable
     LaneCall take() {
         int entry = memory.entry(position);

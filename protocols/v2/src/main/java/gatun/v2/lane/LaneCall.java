@@ -116,9 +116,7 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /**
-     * What was prepared for the request that was taken; null when it is refused. For the lane's thread, before it runs.
-     */
+    /** The prepared request; null when it is refused. For the lane's thread, before it runs. */
     @Nullable
     PreparedRequest taken() {
         return prepared;

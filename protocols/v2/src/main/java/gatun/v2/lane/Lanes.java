@@ -27,9 +27,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All lanes of a server, and the threads that look at them, which are started by the first lane. Safe for any thread.
- */
+/** All lanes of a server and the threads that look at them, which the first lane starts. Safe for any thread. */
 public final class Lanes implements AutoCloseable {
     /** How long {@link #close} waits for requests that are under way; the server's own limit is mostly shorter. */
     private static final Duration GRACE = Duration.ofSeconds(30);

@@ -59,9 +59,7 @@ final class RunLength {
         }
     }
 
-    /**
-     * One that was done elsewhere has ended. {@code engineNanos} says what the engine took for it, or {@link #UNKNOWN}.
-     */
+    /** A run elsewhere has ended, for which the engine took {@code engineNanos}, or {@link #UNKNOWN}. */
     synchronized void endElsewhere(long engineNanos) {
         noteEngine(engineNanos);
         elsewhere--;

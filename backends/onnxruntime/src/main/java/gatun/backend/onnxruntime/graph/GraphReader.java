@@ -52,12 +52,7 @@ final class GraphReader {
         this.in = in;
     }
 
-    /**
-     * Reads a file.
-     *
-     * @throws UnreadableGraphException for a file that is none of ONNX, or too large to follow
-     * @throws IOException when it cannot be read; as {@link java.io.UncheckedIOException}, too
-     */
+    /** Throws {@link UnreadableGraphException} if it is not ONNX's or too large; I/O errors also as unchecked ones. */
     static Model read(Path path) throws IOException {
         try (FileChannel file = FileChannel.open(path)) {
             return new GraphReader(new FileCursor(file)).model();

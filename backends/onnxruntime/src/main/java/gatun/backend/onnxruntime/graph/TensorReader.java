@@ -20,11 +20,7 @@ final class TensorReader {
     private static final int INT32 = 6;
     private static final int INT64 = 7;
 
-    /**
-     * A tensor and its name.
-     *
-     * @param name empty for that of an attribute
-     */
+    /** A tensor; {@code name} is empty for that of an attribute. */
     record NamedTensor(String name, Constant constant) {}
 
     private final FileCursor in;
