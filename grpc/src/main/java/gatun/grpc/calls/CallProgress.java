@@ -7,10 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
- * must start the call's thread, which takes one step after the other until none is left. Safe for any thread; never
- * waits. Its lock is its own monitor: another would be one more object for each call. No other lock is taken within, so
- * that a virtual thread never waits there while it is pinned.
+ * The state of a call, and the next event for its handler. A thread whose report gets true must start the call's
+ * thread, which takes steps until none is left. Safe for any thread; never waits. Its lock is its own monitor: another
+ * would be one more object for each call. No other lock is taken within, so that no pinned virtual thread waits there.
  */
 final class CallProgress {
     /** The next event for the handler. */
@@ -55,11 +54,7 @@ final class CallProgress {
     /** Whether the handler is to hear when it may send without waiting; the first time without having asked. */
     private volatile boolean wantsReady = true;
 
-    /**
-     * A call that has not begun.
-     *
-     * @param response knows whether a message could be sent now without waiting
-     */
+    /** A call that has not begun; {@code response} knows whether a message could be sent without waiting. */
     CallProgress(boolean waitsForWholeRequest, CallResponse<?> response) {
         this.waitsForWholeRequest = waitsForWholeRequest;
         this.response = response;

@@ -18,12 +18,7 @@ public final class CompressionInterceptor implements ServerInterceptor {
     private final List<String> encodings;
     private final Set<String> methods;
 
-    /**
-     * An interceptor for calls on {@link gatun.grpc.connection.GrpcConnectionSelector}'s connections.
-     *
-     * @param encodings the encodings to compress with, best first
-     * @param methods the bare names of the methods whose responses are compressed
-     */
+    /** Compresses with {@code encodings}, best first, the responses of methods with these bare names. */
     public CompressionInterceptor(List<String> encodings, Set<String> methods) {
         this.encodings = encodings;
         this.methods = methods;

@@ -119,10 +119,9 @@ final class ConnectionStreams {
     }
 
     /**
-     * The flow-control window of a connection: the bytes that its client may still send. Bytes are given back when they
-     * are read: how much a stream may keep waiting is its own window's matter. They count as given once the increment
-     * is announced, which is late when the client does not read. Used by the reading thread, except for the methods
-     * that the writer calls under its lock.
+     * The bytes that a client may still send on a connection. They are given back when they are read: how much may wait
+     * is the streams' windows' matter. They count as given once announced, late for a client that does not read. Used
+     * by the reading thread, but for what the writer calls under its lock.
      */
     static final class ConnectionWindow {
         private final FrameWriter writer;
@@ -149,11 +148,7 @@ final class ConnectionStreams {
             }
         }
 
-        /**
-         * A DATA frame of {@code length} bytes, padding and all, came.
-         *
-         * @throws ConnectionError when the client was not allowed to send it
-         */
+        /** A DATA frame of {@code length} bytes, padding included, came. Throws {@link ConnectionError} if too large. */
         void received(int length) {
             received += length;
             if (received > allowed) {

@@ -43,11 +43,7 @@ final class ConnectionWatch {
     /** Calls off the next look; written by the reading thread until the client has greeted, and then by the timer's. */
     private volatile Runnable callOff = () -> {};
 
-    /**
-     * A watch that begins with {@link #begin}.
-     *
-     * @param lastReadNanos when the last frame of the client came
-     */
+    /** A watch that begins with {@link #begin}; {@code lastReadNanos} is when the client's last frame came. */
     ConnectionWatch(
             KeepaliveSettings settings,
             DeadlineTimer timer,

@@ -61,11 +61,7 @@ final class FrameHandler {
     /** When the last frame came. */
     private volatile long lastReadNanos = System.nanoTime();
 
-    /**
-     * Handles the frames of {@code connection} that {@code reader} cuts.
-     *
-     * @param headerBlockLimit begins to limit the time of a header block; what it returns ends the limit
-     */
+    /** Handles frames; {@code headerBlockLimit} begins to limit the time of a header block, its result ends that. */
     FrameHandler(
             GrpcConnection connection,
             CallAdmission admission,

@@ -36,9 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client only, or runs a call
- * that it is {@linkplain LentReader lent to}: other threads run the handlers else, and write. Calls that still run when
- * the connection is gone are cancelled.
+ * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client or runs a call that
+ * it is {@linkplain LentReader lent to}; other threads run handlers and write. Calls are cancelled when it is gone.
  */
 final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);

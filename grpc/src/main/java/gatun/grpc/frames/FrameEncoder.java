@@ -99,11 +99,7 @@ public final class FrameEncoder {
         batch.putInt((int) data);
     }
 
-    /**
-     * PING, unless {@code limit} of these went out without headers or a message in between; a limit of 0 is none.
-     *
-     * @return whether it goes out
-     */
+    /** Sends a PING, unless {@code limit} of them, 0 for any, went out since headers or a message; whether it does. */
     public boolean keepalive(long data, int limit) throws IOException {
         if (limit > 0 && pings >= limit) {
             return false;

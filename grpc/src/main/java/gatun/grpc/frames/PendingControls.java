@@ -24,12 +24,7 @@ final class PendingControls {
     /** The reading thread while it waits for responses to be written. */
     private volatile @Nullable Thread reader;
 
-    /**
-     * None yet.
-     *
-     * @param readingPatience for how long a client with too many unread responses may read none
-     * @param closed whether nothing is written any more
-     */
+    /** A client may leave too many responses unread for {@code readingPatience}. {@code closed}: nothing is written. */
     PendingControls(Duration readingPatience, BooleanSupplier closed) {
         this.readingPatience = readingPatience;
         this.closed = closed;
@@ -64,11 +59,7 @@ final class PendingControls {
         queue.clear();
     }
 
-    /**
-     * Returns at once where not too many wait; else as soon as half of them are gone. For the reading thread.
-     *
-     * @throws ConnectionError when the client reads none of its responses for too long
-     */
+    /** Waits while too many wait, until half are gone. Throws {@link ConnectionError} if none is read for too long. */
     void awaitRoom() {
         if (count.get() >= LIMIT) {
             awaitWritten();

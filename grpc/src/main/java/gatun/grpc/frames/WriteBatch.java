@@ -8,9 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The contents of the next write to the transport: bytes staged one after the other in a native buffer, and between
- * them native memory that is written from where it lies. The buffer is small until more is staged than fits into it.
- * Used under the writer's lock.
+ * The next write to the transport: bytes staged in a native buffer, and between them native memory that is written from
+ * where it lies. The buffer is small until more is staged than fits. Used under the writer's lock.
  */
 final class WriteBatch {
     /** Where a full batch goes. */

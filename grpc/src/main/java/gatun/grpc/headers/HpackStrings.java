@@ -111,9 +111,8 @@ final class HpackStrings {
     }
 
     /**
-     * Lets a decoder that refuses values with a blank at an end, as HTTP/2 wants, read the header blocks of gRPC
-     * clients, which may send them: puts another character in the place of each such blank, so that the compression
-     * state stays that of the client, and takes it away from the decoded values. One thread uses it.
+     * Lets a decoder that refuses outer blanks, as HTTP/2 wants, read values of gRPC clients: puts another character in
+     * each blank's place, which keeps the compression state, and restores it. One thread uses it.
      */
     static final class BlankEnds {
         /** Not ASCII, as all of gRPC's values are, and allowed by the decoder. */

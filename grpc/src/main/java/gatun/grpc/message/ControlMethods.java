@@ -26,11 +26,7 @@ public final class ControlMethods {
 
     private ControlMethods() {}
 
-    /**
-     * The service with all its methods limited by {@link gatun.runtime.limits.RequestLimits#controlByteSize}.
-     *
-     * @param service one whose requests are read by protobuf's own marshallers
-     */
+    /** Limits methods of protobuf's marshallers by {@link gatun.runtime.limits.RequestLimits#controlByteSize}. */
     public static ServerServiceDefinition limit(ServerServiceDefinition service, ServerResources server) {
         return InPlaceMethods.replace(
                 service,

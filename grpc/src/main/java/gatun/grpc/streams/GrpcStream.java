@@ -368,11 +368,7 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
             }
         }
 
-        /**
-         * Goes on with a connection whose client is within its budget.
-         *
-         * @throws ConnectionError ENHANCE_YOUR_CALM otherwise
-         */
+        /** Throws {@link ConnectionError} ENHANCE_YOUR_CALM unless the client is within its budget. */
         public void requireWithin() {
             if (tooMuch) {
                 throw new ConnectionError(
