@@ -148,7 +148,7 @@ final class ConnectionStreams {
             }
         }
 
-        /** A DATA frame of {@code length} bytes, padding included, came. Throws {@link ConnectionError} if too large. */
+        /** A DATA frame of {@code length} bytes, padding included, came. Throws {@link ConnectionError} if too long. */
         void received(int length) {
             received += length;
             if (received > allowed) {

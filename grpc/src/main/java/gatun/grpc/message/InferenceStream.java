@@ -41,8 +41,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
         /**
          * The message of a response, which it takes over, the only or the {@code last}; {@code message} is the
-         * request's, its memory gone. Throws {@link GatunException} where there can be none; the response is closed
-         * then.
+         * request's, its memory gone. Throws {@link GatunException} where there is none; the response is closed then.
          */
         OutboundMessage answer(M message, InferenceResponse response, boolean last);
 

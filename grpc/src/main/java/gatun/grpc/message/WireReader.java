@@ -144,7 +144,7 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
             needHeap(NUMBER_HEAP);
         }
 
-        /** Counts one more range whose place is remembered: raw or typed data. Throws RESOURCE_EXHAUSTED for too many. */
+        /** Counts one more range whose place is remembered: raw or typed data. Throws RESOURCE_EXHAUSTED. */
         public void countRange() {
             limits.requireTensors(++ranges, "pieces of tensor data");
             needHeap(NUMBER_HEAP);

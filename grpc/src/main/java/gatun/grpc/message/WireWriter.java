@@ -159,8 +159,7 @@ public final class WireWriter {
         /**
          * A message of {@code head}, which is written to, and a bytes field, numbered below 16, for each tensor; in a
          * field {@code outer} of another unless {@link #NOT_NESTED}. {@code hold} keeps the data valid and is closed
-         * with the message. Throws {@link GatunException} INVALID_ARGUMENT beyond gRPC's size; the hold is the caller's
-         * then.
+         * with the message. Throws {@link GatunException} INVALID_ARGUMENT beyond gRPC's size, leaving the hold.
          */
         public static OutboundMessage of(int outer, WireWriter head, int field, MemorySegment[] tensors, Hold hold) {
             int[] ends = new int[tensors.length];

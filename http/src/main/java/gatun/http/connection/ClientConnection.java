@@ -44,10 +44,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the responses with
- * tensors bypass Helidon, between the transport and native memory. Used by its own thread, or the one that it is
- * {@linkplain LentConnection lent} to, except {@link #idleTime},
- * {@link #close} and {@link #look}, which any thread may call.
+ * A client's connection, on which Helidon's own speaks HTTP/1.1; bodies and responses with tensors bypass Helidon,
+ * between transport and native memory. Used by its own thread, or the one that it is {@linkplain LentConnection lent}
+ * to, but for {@link #idleTime}, {@link #close} and {@link #look}, which any thread may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
@@ -97,14 +96,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final DirectRequests direct;
     private final ServerConnection http1;
 
-    /**
-     * A connection on {@code socket}.
-     *
-     * @param budget limits the work that the client throws away
-     * @param placement decides which thread answers a request
-     * @param watch notices when the client leaves while a request waits
-     * @param http1Connections makes Helidon's own connection
-     */
+    /** {@code budget} limits work that the client throws away; {@code http1Connections} make Helidon's connection. */
     ClientConnection(
             ConnectionContext context,
             ClientSocket socket,
@@ -172,11 +164,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 transport.transferred().out());
     }
 
-    /**
-     * Helidon has read the head of a request.
-     *
-     * @throws CloseConnectionException when the connection was ended first
-     */
+    /** Helidon has read a head. Throws {@link CloseConnectionException} when the connection was ended first. */
     void beginHelidonRequest() {
         activity.beginRequest();
     }
@@ -196,10 +184,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Ends the connection after a response that announced the end: reads on for a while, since a client that is still
-     * sending when the socket closes may lose the response. While the server stops, nothing is waited for.
-     *
-     * @throws CloseConnectionException always
+     * Ends the connection after a response that said so: reads on for a while, unless the server stops, as a client
+     * still sending when the socket closes may lose the response. Returns or throws a {@link CloseConnectionException}.
      */
     public CloseConnectionException linger() {
         try {
@@ -217,10 +203,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Waits for {@code answer}, and notices if the client leaves meanwhile.
-     *
-     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the response has come
-     * @throws CloseConnectionException when the client is gone and there is no response
+     * Waits for {@code answer}; {@code onGone} is run on another thread, perhaps late, when the client leaves. Throws
+     * {@link CloseConnectionException} when it is gone and there is no response.
      */
     <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
         presence.startWaiting(onGone, hasMore());
@@ -282,9 +266,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before.
-     *
-     * @param took hears how many bytes have come, each time that some have
+     * Fills {@code byteSize} bytes from the socket, telling {@code took} of each part; false if the client ends before.
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
         long done = direct.moveTo(target, offset, byteSize);

@@ -22,9 +22,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
- * writer with which Helidon transfers the rest over it. For the connection's thread, except {@link #close}, which any
- * thread may call.
+ * A client's socket, perhaps with TLS: the transport for bodies and responses with tensors, and Helidon's reader and
+ * writer over it. For the connection's thread, except {@link #close}, which any thread may call.
  */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
@@ -58,11 +57,7 @@ final class ClientSocket {
         return new ClientSocket(channel, transport, true);
     }
 
-    /**
-     * Does the handshake, where there is one; before anything is read or written.
-     *
-     * @throws CloseConnectionException when that fails
-     */
+    /** Does the handshake, if any, before all else. Throws {@link CloseConnectionException} when it fails. */
     void open() {
         try {
             transport.open();
@@ -95,10 +90,7 @@ final class ClientSocket {
         return writer;
     }
 
-    /**
-     * Reads and drops unwanted bytes, below TLS, until no more come or about {@code byteLimit} bytes have. Nothing else
-     * can be read from then on. Throws {@link IOException} when the connection fails.
-     */
+    /** Drops unwanted bytes, below TLS, until none come or about {@code byteLimit} have; nothing can be read then. */
     void discard(long byteLimit) throws IOException {
         ByteBuffer scratch = ByteBuffer.allocate(DISCARDED_AT_ONCE);
         long byteSize = 0;

@@ -13,9 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice
- * before the response is written. One thread looks at all connections whose requests have waited for some time already;
- * it exists only while there are any. Requests that are answered sooner are never looked at. Safe for any thread.
+ * Finds clients that leave while their requests wait, when nobody reads from their connections. One thread, which
+ * exists only while needed, looks at those whose requests have waited for some time. Safe for any thread.
  */
 final class DisconnectWatch {
     private static final Logger LOG = LoggerFactory.getLogger(DisconnectWatch.class);

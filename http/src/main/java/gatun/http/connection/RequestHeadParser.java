@@ -8,11 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Reads the heads of requests, one after the other, line by line as their bytes come. Refuses everything that a proxy
- * in front of the server may read differently: where the head ends, where the body ends, and for which host the request
- * is. Knows from all others the plain heads, which nearly all are: GET or POST of HTTP/1.1, a path without anything to
- * decode or to resolve, a host, at most an announced length for a body, and nothing asked of the connection but that it
- * stays open. Their parts can be asked for where they lie. Not thread-safe.
+ * Reads heads of requests, line by line as their bytes come. Refuses all that a proxy in front may read differently:
+ * where head and body end, and for which host it is. Knows plain heads, which nearly all are: GET or POST of HTTP/1.1,
+ * a path without anything to decode or resolve, a host, at most an announced length, and a connection that stays open.
+ * Their parts can be asked for where they lie. Not thread-safe.
  */
 final class RequestHeadParser {
     static final int MAX_LINE_BYTES = 16 * 1024;
@@ -117,12 +116,7 @@ final class RequestHeadParser {
         encodings = 0;
     }
 
-    /**
-     * Reads on in a head that has not come as a whole, or begins the next one.
-     *
-     * @param source holds the head from {@code headBegin} on, and all of it that has come before {@code end}
-     * @throws RefusedHead when it is malformed or too long
-     */
+    /** Reads a head in {@code source} from {@code headBegin} on, as far as it came. Throws if malformed or too long. */
     Outcome parse(byte[] source, int headBegin, int end) throws RefusedHead {
         if (ended) {
             forget();

@@ -53,13 +53,7 @@ final class ResponseSender {
 
     private boolean inChunks;
 
-    /**
-     * Sends to {@code transport}.
-     *
-     * @param presence notices while a request waits whether its client leaves; pauses while a piece is sent
-     * @param bytes from the client, who may speak HTTP/1.0
-     * @param hasMore whether the client has sent more than the current request
-     */
+    /** Pauses {@code presence} while a piece is sent; {@code bytes} tell whether the client speaks HTTP/1.0. */
     ResponseSender(
             Transport transport,
             ClientWait clientWait,
@@ -103,11 +97,8 @@ final class ResponseSender {
     }
 
     /**
-     * Sends the response to a request: {@code headers}, then {@code text}, then the first {@code count} of
-     * {@code tensors}.
-     *
-     * @param close whether the client is told that the connection ends
-     * @throws ServerConnectionException when the client is gone
+     * Sends {@code headers}, {@code text} and the first {@code count} of {@code tensors}; {@code close} tells the
+     * client that the connection ends. Throws {@link ServerConnectionException} when the client is gone.
      */
     void send(ResponseHeaders headers, boolean close, JsonWriter text, MemorySegment[] tensors, int count) {
         long byteSize = text.size();
@@ -180,10 +171,7 @@ final class ResponseSender {
         headers.writeTo(head, byteSize, moreHeaders, close);
     }
 
-    /**
-     * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
-     * client waits. Throws {@link ServerConnectionException} when the client is gone.
-     */
+    /** Sends a piece, not the last, even while the client waits; waits for slow clients and throws if they are gone. */
     void sendPiece(JsonWriter piece) {
         if (inChunks) {
             head.raw(Integer.toHexString(piece.size())).raw(LINE_END);

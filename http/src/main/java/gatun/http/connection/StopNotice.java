@@ -5,11 +5,9 @@ import io.helidon.webserver.CloseConnectionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * How far the stop of the listeners of one server has come; shared by their connections. It only goes forward.
- * Thread-safe.
- *
- * A connection ends with the response that announces it, once its client has sent nothing more, or the server is about
- * to refuse requests; a connection without a request to answer ends when the listeners stop.
+ * How far the stop of one server's listeners has come, shared by their connections. It only goes forward. Thread-safe.
+ * A connection ends with the response that announces it, once its client has sent nothing more or requests are about to
+ * be refused; one without a request to answer ends when the listeners stop.
  */
 public final class StopNotice {
     private volatile boolean draining;
@@ -31,9 +29,8 @@ public final class StopNotice {
     }
 
     /**
-     * From now on, the current response is the last of its connection, even where its client has sent more requests:
-     * they would be refused soon, and a client may send unanswered requests elsewhere. To be called a moment before
-     * requests are refused.
+     * From now on the current response is the last of its connection, even if more requests were sent: they would be
+     * refused soon, and may be sent elsewhere. To be called a moment before requests are refused.
      */
     public void cutPipelines() {
         cuttingPipelines = true;
@@ -55,9 +52,9 @@ public final class StopNotice {
     }
 
     /**
-     * Whether a connection has a request to answer, decided in one word between its thread and the thread that stops the
-     * listener: a request whose head was read is answered before the connection ends. For the connection's thread, but for
-     * {@link #endIfIdle} and {@link #isBusy}, which any thread may call.
+     * Whether a connection has a request to answer, decided in one word between its thread and the one that stops the
+     * listener: a request whose head was read is answered. For its thread, {@link #endIfIdle} and {@link #isBusy} for
+     * any.
      */
     static final class RequestActivity {
         private enum State {
@@ -93,11 +90,7 @@ public final class StopNotice {
             inRequest = false;
         }
 
-        /**
-         * The thread is about to read from the socket. Between requests the connection may be ended from now on.
-         *
-         * @throws CloseConnectionException when it has been, or is to end now
-         */
+        /** About to read: between requests the connection may be ended. Throws when it has been, or is to be now. */
         void startReading() {
             if (inRequest) {
                 return;

@@ -8,8 +8,7 @@ import java.math.RoundingMode;
 
 /**
  * Writes floating-point numbers as C's {@code %g} does, with six significant digits where those read as the same
- * number, else with as many as the type needs. For one thread; makes no garbage but for doubles of more than six
- * digits.
+ * number, else as many as needed. For one thread; makes no garbage but for doubles of more than six digits.
  */
 public final class GeneralDecimal {
     private static final int FEW_DIGITS = 6;
@@ -190,14 +189,10 @@ public final class GeneralDecimal {
     }
 
     /**
-     * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a
-     * Gigabyte per Second": the digits times a power of five, of which 128 bits are known, decide nearly always.
-     * Immutable and safe for any thread. A record, because the compiler takes the components of a constant record for
-     * constants.
-     *
-     * @param bias added to an exponent before it is stored
-     * @param tiePowerFrom the least power of ten with which a number can lie exactly between two neighbours
-     * @param zeroBelow below this power of ten, 64-bit digits come out as zero
+     * Rounds decimals to a binary format, as Daniel Lemire describes in "Number Parsing at a Gigabyte per Second": the
+     * digits times a power of five, of which 128 bits are known, decide nearly always. Thread-safe. A record, as the
+     * compiler takes components of constant records for constants. Ties have powers of ten from {@code tiePowerFrom} to
+     * {@code tiePowerTo}; below {@code zeroBelow}, 64-bit digits come out as zero.
      */
     record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
         /** 32 bits. */

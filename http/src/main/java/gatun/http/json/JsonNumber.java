@@ -66,11 +66,7 @@ public final class JsonNumber {
         json = text;
     }
 
-    /**
-     * Reads the number that begins at {@code position} of the text; returns where it ends.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, too long, or too big for a double
-     */
+    /** Reads the number at {@code position}; returns its end. Throws INVALID_ARGUMENT if none, too long or too big. */
     long scan(JsonCursor cursor, long position, long textEnd) {
         MemorySegment text = json;
         from = position;

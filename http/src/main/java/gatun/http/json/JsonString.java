@@ -26,10 +26,8 @@ final class JsonString {
     private boolean escaped;
 
     /**
-     * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing quote is.
-     *
-     * @param byteLimit the most bytes that it may have in UTF-8; the rest of a longer one is not looked at
-     * @throws GatunException INVALID_ARGUMENT when it is none; {@link JsonCursor#textTooLong}
+     * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing one is.
+     * Throws INVALID_ARGUMENT for none, {@link JsonCursor#textTooLong} beyond {@code byteLimit} bytes of UTF-8.
      */
     long scan(JsonCursor cursor, MemorySegment json, long quote, long end, long byteLimit) {
         long at = quote + 1;

@@ -133,8 +133,7 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
 
     /**
      * A tensor as the file describes it; {@code datatype} is INVALID for types that no protocol can carry. Open
-     * dimensions are -1 in {@code shape}; {@code symbols} has their names, or empty texts: equal names mean equal
-     * sizes.
+     * dimensions are -1 in {@code shape}; {@code symbols} has their names, or empty texts: equal names are equal sizes.
      */
     record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {
         /** The same without the names of its dimensions. */
