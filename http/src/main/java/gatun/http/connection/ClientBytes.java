@@ -155,9 +155,8 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * First requests of HTTP/1.0 turned into ones of 1.1 that close the connection: Helidon refuses 1.0, which
-     * benchmarks and proxies still speak. Clients of both understand responses; those in pieces are ours, by {@link
-     * #wasOld}.
+     * Turns a first request of HTTP/1.0 into one of 1.1 that closes the connection: Helidon refuses 1.0, which
+     * benchmarks and proxies still speak. Clients of both understand responses; those in pieces ask {@link #wasOld}.
      */
     static final class FirstRequest implements Supplier<byte[]> {
         /** Where so many bytes contain no line end, Helidon refuses the request. */

@@ -266,7 +266,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Fills {@code byteSize} bytes from the socket, telling {@code took} of each part; false if the client ends before.
+     * Fills {@code byteSize} bytes from the socket; {@code took} hears of each part. False if the client ends first.
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
         long done = direct.moveTo(target, offset, byteSize);

@@ -44,9 +44,8 @@ final class ClientPresence {
     }
 
     /**
-     * A request waits from now on. For the connection's thread, which leaves the socket alone until {@link
-     * #stopWaiting}. {@code onGone} is run once, on another thread, perhaps late, when the client is gone; {@code more}
-     * if it sent more.
+     * A request waits from now on: the connection's thread leaves the socket alone until {@link #stopWaiting}. {@code
+     * onGone} runs once, on another thread, perhaps late, when the client is gone; {@code more} if it sent more.
      */
     void startWaiting(Runnable onGone, boolean more) {
         lock.lock();
@@ -194,10 +193,7 @@ final class ClientPresence {
             BODY
         }
 
-        /**
-         * The client is waited for from now on; it has to send {@code bodyByteRate} bytes a second of a body, 0 for
-         * any.
-         */
+        /** The client is waited for from now on, and has to send {@code bodyByteRate} bytes of a body a second. */
         ClientWait(long bodyByteRate, LongSupplier nanoClock) {
             this.bodyByteRate = bodyByteRate;
             this.nanoClock = nanoClock;

@@ -52,9 +52,8 @@ public final class StopNotice {
     }
 
     /**
-     * Whether a connection has a request to answer, decided in one word between its thread and the one that stops the
-     * listener: a request whose head was read is answered. For its thread, {@link #endIfIdle} and {@link #isBusy} for
-     * any.
+     * Whether a connection has a request to answer, decided in one word between its thread and the listener's stop: a
+     * request whose head was read is answered. For its thread; {@link #endIfIdle} and {@link #isBusy} for any.
      */
     static final class RequestActivity {
         private enum State {

@@ -226,9 +226,7 @@ public final class RouteTable implements Routes {
             }
         }
 
-        /**
-         * Adds a route. Throws {@link IllegalArgumentException} if its path has the method already, or another group.
-         */
+        /** Adds a route. Throws {@link IllegalArgumentException} if its path has the method, or another group. */
         void add(Route route) {
             for (PathPattern pattern : PathPattern.parse(route.path())) {
                 if (pattern.parameterCount() > MOST_PARAMETERS) {

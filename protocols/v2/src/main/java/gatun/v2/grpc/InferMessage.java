@@ -20,14 +20,10 @@ import java.util.Optional;
  * in the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
  */
 public final class InferMessage extends RawMessage {
-    /**
-     * A parameter of the request or of a tensor.
-     *
-     * @param value its value; empty when the client set no choice of its oneof
-     */
+    /** A parameter of the request or a tensor; {@code value} is empty when the client set no choice of its oneof. */
     record Parameter(String name, Optional<ParameterValue> value) {}
 
-    /** An input, as far as it stands beside its raw data. One without parameters and contents may be of several messages. */
+    /** An input beside its raw data. One without parameters and contents may be of several messages. */
     record Input(TensorSpec spec, List<Parameter> parameters, Contents contents) {
         String name() {
             return spec.name();
@@ -180,10 +176,7 @@ public final class InferMessage extends RawMessage {
             };
         }
 
-        /**
-         * Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an
-         * object.
-         */
+        /** Reads typed tensor data: how much there is, then the data into the tensor's memory, without objects. */
         static final class ContentsReader {
             private static final int FP32 = 6;
             private static final int FP64 = 7;
@@ -191,10 +184,7 @@ public final class InferMessage extends RawMessage {
 
             private ContentsReader() {}
 
-            /**
-             * Reads a contents message from {@code start} to {@code end} and notes its contents. Leaves the reader
-             * anywhere.
-             */
+            /** Reads a contents message and notes what it has. Leaves the reader anywhere. */
             static void survey(LimitedReader in, Contents contents, int start, int end) {
                 in.countRange();
                 contents.addRange(start, end);

@@ -266,10 +266,7 @@ final class GenerateRoute {
             void write(JsonWriter json);
         }
 
-        /**
-         * Writes {@code response}. Throws {@link gatun.memory.tensor.GatunException} INVALID_ARGUMENT when an output is
-         * of a datatype that has no form in JSON, perhaps after part of it has been written.
-         */
+        /** Writes {@code response}; throws INVALID_ARGUMENT, perhaps in the middle, for an output without JSON. */
         static void write(JsonWriter json, InferenceResponse response) {
             Map<String, Value> members = new TreeMap<>(BY_BYTES);
             if (!response.id().isEmpty()) {
@@ -292,11 +289,7 @@ final class GenerateRoute {
             json.raw('}');
         }
 
-        /**
-         * Checks that {@link #write} can write all of {@code response}.
-         *
-         * @throws gatun.memory.tensor.GatunException as {@link #write}
-         */
+        /** Throws GatunException as {@link #write} unless that can write all of {@code response}. */
         static void requireForms(InferenceResponse response) {
             for (OutputTensor output : response.outputs()) {
                 TensorDataWriter.requireForm(output.tensor().spec().datatype());

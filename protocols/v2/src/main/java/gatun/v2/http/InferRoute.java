@@ -164,9 +164,8 @@ final class InferRoute {
         }
 
         /**
-         * Reads all of the {@link #body}, which came in {@code from} and which {@code into} holds. Of members that come
-         * twice, the first counts. Throws {@link GatunException} INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits
-         * of a request, or an error of borrowing a region.
+         * Reads all of the {@link #body}, which came in {@code from}, for {@code into}. Of members that come twice, the
+         * first counts. Throws {@link GatunException} INVALID_ARGUMENT, RESOURCE_EXHAUSTED, or as regions do.
          */
         void read(Exchange from, InferenceRequest into) {
             exchange = from;

@@ -132,11 +132,7 @@ final class InputReader {
         }
     }
 
-    /**
-     * Checks that every byte beside the JSON belongs to an input.
-     *
-     * @throws GatunException INVALID_ARGUMENT when some do not
-     */
+    /** Throws GatunException INVALID_ARGUMENT unless every byte beside the JSON belongs to an input. */
     void checkAllBytesUsed() {
         if (binaryAt != binaryEnd) {
             throw GatunException.invalidArgument("unexpected additional input data for model '"

@@ -27,10 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * One slot at the server: the request that is in it, and its answers. The lane's thread begins, continues and cancels;
- * one thread at a time, that one or another, runs.
- */
+/** A slot's request and its answers. The lane's thread begins, continues and cancels; one thread at a time runs. */
 final class LaneCall implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(LaneCall.class);
 

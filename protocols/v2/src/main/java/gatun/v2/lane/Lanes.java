@@ -72,10 +72,8 @@ public final class Lanes implements AutoCloseable {
     }
 
     /**
-     * Opens a lane in a client's memory. The caller closes it when the client's connection ends.
-     *
-     * @param key the sealed memfd, as {@code /proc/PID/fd/NUMBER}; as large as {@code geometry} says
-     * @throws GatunException when the memory cannot be used, there are too many lanes, or the server stops
+     * Opens a lane in the sealed memfd {@code key}, {@code /proc/PID/fd/NUMBER}, as large as {@code geometry} says. The
+     * caller closes it with the client's connection. Throws {@link GatunException} where it cannot be opened.
      */
     public Lane open(String key, LaneGeometry geometry) {
         if (!ServerSleep.isSupported()) {
@@ -146,11 +144,7 @@ public final class Lanes implements AutoCloseable {
         return HEX.formatHex(bytes);
     }
 
-    /**
-     * The lane of that name.
-     *
-     * @throws GatunException NOT_FOUND when there is none
-     */
+    /** The lane of that name. Throws {@link GatunException} NOT_FOUND when there is none. */
     public Lane lane(String name) {
         Lane lane = lanes.get(name);
         if (lane == null) {
