@@ -16,7 +16,6 @@ final class CallProgress {
     enum Step {
         /** Nothing: the thread is done for now. */
         NOTHING,
-        /** That the call begins. */
         START,
         /** That it may send without waiting. */
         READY,
@@ -72,7 +71,6 @@ final class CallProgress {
         return false;
     }
 
-    /** No more messages will come. */
     synchronized boolean requestEnded() {
         requestEnded = true;
         return mustRun();
@@ -109,7 +107,6 @@ final class CallProgress {
         MUST_RUN
     }
 
-    /** Nobody waits for the call any more. */
     Cancellation cancel() {
         Cancellation outcome = markCancelled();
         if (outcome == Cancellation.NEVER_BEGAN) {
@@ -144,17 +141,14 @@ final class CallProgress {
         return mustRun();
     }
 
-    /** Whether nobody waits for the call any more. */
     boolean isCancelled() {
         return cancelled;
     }
 
-    /** Whether the handler has closed the call. */
     boolean isClosed() {
         return closed;
     }
 
-    /** The handler wants to hear when it may send without waiting. */
     void wantReady() {
         wantsReady = true;
     }

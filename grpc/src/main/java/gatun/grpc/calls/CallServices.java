@@ -205,7 +205,6 @@ public record CallServices(
             assert !scheduled.isCancelled() : "nobody but us knows the task";
         }
 
-        /** Whether nothing is run any more. */
         boolean isClosed() {
             return executor.isShutdown();
         }

@@ -42,7 +42,6 @@ final class ConnectionEnd {
     private final DeadlineTimer timer;
     private final BooleanSupplier idle;
     private final IntSupplier lastStreamId;
-
     private final AtomicBoolean draining = new AtomicBoolean();
 
     /** Why streams will be refused; written before they are. */
@@ -156,7 +155,6 @@ final class ConnectionEnd {
         transport.close();
     }
 
-    /** Throws the client's error, where it ends the connection. */
     void throwError() {
         ClientErrorException error = clientError;
         if (error != null) {

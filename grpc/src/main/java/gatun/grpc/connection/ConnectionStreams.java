@@ -29,8 +29,6 @@ final class ConnectionStreams {
 
     /** Whether the reading thread, which alone writes it, may be about to add a call. */
     private volatile boolean opening;
-
-    /** When the last call ended. */
     private volatile long lastEndedNanos = System.nanoTime();
 
     /** The client opens stream {@code id}, and a call may be added until {@link #endOpening}. */
@@ -81,7 +79,6 @@ final class ConnectionStreams {
         liveCalls.decrementAndGet();
     }
 
-    /** How many calls are not over. */
     int liveCalls() {
         return liveCalls.get();
     }

@@ -16,7 +16,6 @@ final class ConnectionWatch {
     private static final long KEEPALIVE_PING = 0x676174756e000002L;
 
     private static final String TOO_OLD = "max_age";
-
     private static final long NEVER = Long.MAX_VALUE;
 
     /** Connections that began together do not all end together: their ages differ by so much to either side. */

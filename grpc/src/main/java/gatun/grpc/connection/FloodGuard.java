@@ -21,7 +21,6 @@ final class FloodGuard {
     private long secondBegan;
     private int controlFrames;
 
-    /** A guard whose seconds are those of {@code nanoClock}. */
     FloodGuard(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
         this.secondBegan = nanoClock.getAsLong();
@@ -69,7 +68,6 @@ final class FloodGuard {
         private long lastNanos;
         private int strikes;
 
-        /** A count by the time of {@code nanoClock}. */
         PingStrikes(KeepaliveSettings settings, LongSupplier nanoClock) {
             this.settings = settings;
             this.nanoClock = nanoClock;

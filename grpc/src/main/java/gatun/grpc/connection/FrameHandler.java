@@ -51,14 +51,10 @@ final class FrameHandler {
     private final AtomicLong grownWindow = new AtomicLong();
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
-
-    /** What the last call was opened with. */
     private @Nullable CallOpening<?, ?> lastOpening;
 
     /** The call that the present frame has completed, and nobody runs yet. */
     private @Nullable StreamCall ready;
-
-    /** When the last frame came. */
     private volatile long lastReadNanos = System.nanoTime();
 
     /** Handles frames; {@code headerBlockLimit} begins to limit the time of a header block, its result ends that. */

@@ -20,7 +20,6 @@ public final class FrameReader {
     private static final int DIRECT_READ_SIZE = 32 * 1024;
 
     private final Transport transport;
-
     private final ConnectionBuffers buffers;
     private final ByteBuffer small;
     private final MemorySegment smallMemory;

@@ -45,7 +45,6 @@ final class PendingControls {
         return action;
     }
 
-    /** The number of tasks that wait, at this moment. */
     int size() {
         return count.get();
     }
@@ -54,7 +53,6 @@ final class PendingControls {
         return queue.isEmpty();
     }
 
-    /** Drops all, when nothing is written any more. */
     void clear() {
         queue.clear();
     }
@@ -86,7 +84,6 @@ final class PendingControls {
         }
     }
 
-    /** Lets the reading thread look again, if it waits. */
     void wakeReader() {
         Thread waiting = reader;
         if (waiting != null) {

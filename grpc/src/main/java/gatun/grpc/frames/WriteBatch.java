@@ -112,7 +112,6 @@ final class WriteBatch {
         }
     }
 
-    /** Writes everything, if there is anything. */
     void flush() throws IOException {
         if (isEmpty()) {
             return;

@@ -305,7 +305,6 @@ public final class HeaderDecoder {
             return true;
         }
 
-        /** Notes the decoded form of the noted block. */
         void decoded(RequestHead decoded) {
             if (size > 0) {
                 head = Optional.of(decoded);

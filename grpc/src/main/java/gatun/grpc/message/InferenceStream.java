@@ -250,7 +250,6 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             return message;
         }
 
-        /** The request has its last response, or has failed. */
         void end(@Nullable GatunException failure) {
             if (entry != null) {
                 Status status = failure == null ? Status.OK : StatusTable.toStatus(failure);

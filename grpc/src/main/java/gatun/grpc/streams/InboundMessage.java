@@ -18,8 +18,6 @@ public final class InboundMessage extends InputStream implements KnownLength {
     private final MemorySegment bytes;
     private Hold hold;
     private long position;
-
-    /** Whether it has to be unpacked before anybody reads it. */
     private final boolean compressed;
 
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
@@ -34,7 +32,6 @@ public final class InboundMessage extends InputStream implements KnownLength {
         this.compressed = compressed;
     }
 
-    /** A message without bytes. */
     static InboundMessage empty(boolean compressed) {
         return new InboundMessage(MemorySegment.NULL, NOTHING, compressed);
     }

@@ -46,7 +46,6 @@ final class ReceiveWindow {
         return waitingMessages == 0 ? announceAwaited() : 0;
     }
 
-    /** A message is complete and waits for its handler. */
     synchronized void messageWaits() {
         waitingMessages++;
     }

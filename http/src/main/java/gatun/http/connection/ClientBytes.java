@@ -108,12 +108,10 @@ final class ClientBytes extends DataReader {
         return line;
     }
 
-    /** Says that the announced body has been read to its end. */
     void tookAnnouncedBody() {
         taken = Taken.ANNOUNCED;
     }
 
-    /** Says that a body in chunks has been read to its end. */
     void tookChunkedBody() {
         taken = Taken.CHUNKS;
     }

@@ -91,7 +91,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private boolean endedWithinBody;
 
     private final LastRoute lastRoute = new LastRoute();
-
     private final DirectRequests.Handler handler;
     private final DirectRequests direct;
     private final ServerConnection http1;
@@ -142,12 +141,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Where the last request was led. */
     LastRoute lastRoute() {
         return lastRoute;
     }
 
-    /** What the client may throw away. */
     WorkBudget budget() {
         return budget;
     }
@@ -250,12 +247,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 && (activity.mustBeLast() || !(hasMore() || presence.hasSentMore(ByteBuffer.allocate(READ_AHEAD))));
     }
 
-    /** As {@link ClientPresence#look}. */
     ClientPresence.Look look(ByteBuffer scratch) {
         return presence.look(scratch);
     }
 
-    /** As {@link ClientPresence#isWaitedFor}. */
     boolean isWaitedFor() {
         return presence.isWaitedFor();
     }
@@ -314,7 +309,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         transport.shutdownInput();
     }
 
-    /** A request's body is read from now on. */
     void beginBody() {
         clientWait.beginBody();
     }

@@ -200,7 +200,6 @@ final class ClientPresence {
             this.waitingSince = now();
         }
 
-        /** The client is waited for from now on. */
         void startWaiting() {
             waitingSince = now();
         }

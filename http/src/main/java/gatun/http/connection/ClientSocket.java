@@ -33,7 +33,6 @@ final class ClientSocket {
     private final SocketTransport transport;
     private final Supplier<byte[]> reader;
     private final DataWriter writer;
-
     private final boolean secure;
 
     private volatile boolean opened;
@@ -85,7 +84,6 @@ final class ClientSocket {
         return reader;
     }
 
-    /** Writes pieces from the heap. */
     DataWriter writer() {
         return writer;
     }

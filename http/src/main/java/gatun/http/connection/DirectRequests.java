@@ -343,12 +343,10 @@ final class DirectRequests {
         return count;
     }
 
-    /** How many bytes have been read and not used. */
     int buffered() {
         return bytes.remaining();
     }
 
-    /** Whether the client has sent more than the bytes that were used. */
     boolean hasMore() {
         return bytes.hasRemaining();
     }

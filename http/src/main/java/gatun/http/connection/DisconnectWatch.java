@@ -36,10 +36,6 @@ final class DisconnectWatch {
     /** For the watching thread, of which there is one at a time. */
     private final ByteBuffer scratch = ByteBuffer.allocateDirect(READ_AT_ONCE);
 
-    /** A watch without connections. */
-    DisconnectWatch() {}
-
-    /** Watches a connection from now on. */
     void add(ClientConnection connection) {
         connections.add(connection);
     }

@@ -48,9 +48,7 @@ public final class Exchange {
 
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
     private static final Object THIS_MACHINE = "this machine";
-
     private static final MemorySegment[] NO_TENSORS = {};
-
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
     private static final ResponseHeaders.Constant NO_CONTENT = ResponseHeaders.constant(Status.NO_CONTENT_204);
 
@@ -103,12 +101,10 @@ public final class Exchange {
         return connection.location();
     }
 
-    /** As {@link IncomingRequest#host}. */
     Optional<String> host() {
         return request.host();
     }
 
-    /** As {@link IncomingRequest#isFor}. */
     boolean isFor(String lowerCase) {
         return request.isFor(lowerCase);
     }
@@ -417,7 +413,6 @@ public final class Exchange {
         };
     }
 
-    /** The body of a response that says that the request failed. */
     static byte[] failureBody(String text) {
         JsonWriter json = new JsonWriter().raw("{\"error\":").string(text).raw('}');
         return Arrays.copyOf(json.array(), json.size());

@@ -179,13 +179,11 @@ final class LentConnection {
         return false;
     }
 
-    /** The connection is served no more, and given back. */
     void giveBack() {
         end();
         leave();
     }
 
-    /** The connection is served no more. */
     void end() {
         isServedToEnd = true;
         LockSupport.unpark(owner);

@@ -23,7 +23,6 @@ final class LentConnections {
     private static final int LOOK_AFTER = 16;
 
     private static final int IDLE_MILLIS = 1000;
-
     private static final List<LentConnections> ALL = openAll();
     private static final AtomicInteger NEXT = new AtomicInteger();
 

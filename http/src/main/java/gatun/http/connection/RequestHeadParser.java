@@ -412,7 +412,6 @@ final class RequestHeadParser {
         return reads(hostBegin, hostEnd, lowerCase);
     }
 
-    /** The number of headers of the last head, if that is plain. */
     int headerCount() {
         return headers;
     }

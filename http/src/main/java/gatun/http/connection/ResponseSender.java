@@ -73,7 +73,6 @@ final class ResponseSender {
         bodyByteSize = 0;
     }
 
-    /** The number of the current response's status; 0 when none has been given. */
     int status() {
         return status;
     }
@@ -209,12 +208,10 @@ final class ResponseSender {
         head.clear();
     }
 
-    /** Whether the client takes the response too slowly for others that find no memory. */
     boolean isReadTooSlowly() {
         return output.isReadTooSlowly();
     }
 
-    /** Notes that the connection ends because its client reads too slowly. */
     void cutOff() {
         cutOff = true;
     }
@@ -283,7 +280,6 @@ final class ResponseSender {
             pace.begin();
         }
 
-        /** The response is sent, or will not be. */
         void end() {
             pace.end();
         }

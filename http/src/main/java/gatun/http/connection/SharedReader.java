@@ -33,7 +33,6 @@ final class SharedReader implements LoanWatchdog.Lender {
 
     private final LentConnections connections;
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
-
     private final AtomicBoolean running = new AtomicBoolean();
 
     /** The connection that the reading thread serves. Whoever takes it out has another thread read. */

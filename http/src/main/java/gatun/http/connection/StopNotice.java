@@ -36,17 +36,14 @@ public final class StopNotice {
         cuttingPipelines = true;
     }
 
-    /** Whether responses end their connections. */
     boolean draining() {
         return draining;
     }
 
-    /** Whether responses end their connections even where more requests have come. */
     boolean cuttingPipelines() {
         return cuttingPipelines;
     }
 
-    /** Whether a connection that has nothing to answer ends. */
     boolean ending() {
         return ending;
     }
@@ -109,7 +106,6 @@ public final class StopNotice {
             return !stop.ending() && state.get() == State.IDLE;
         }
 
-        /** Whether the listener drains: responses should end the connection. */
         boolean draining() {
             return stop.draining();
         }

@@ -195,10 +195,7 @@ public final class GeneralDecimal {
      * {@code tiePowerTo}; below {@code zeroBelow}, 64-bit digits come out as zero.
      */
     record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
-        /** 32 bits. */
         static final BinaryFormat FLOAT = of(23, 8, -17, 10, -64);
-
-        /** 64 bits. */
         static final BinaryFormat DOUBLE = of(52, 11, -4, 23, -342);
 
         /** The result of {@link #round} when 128 bits do not decide. */

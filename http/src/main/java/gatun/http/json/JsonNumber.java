@@ -46,7 +46,6 @@ public final class JsonNumber {
     private MemorySegment json = MemorySegment.NULL;
     private long from;
     private long to;
-
     private Form form = Form.INTEGER;
     private boolean negative;
     /** The first significant digits, at most {@link #SAFE_DIGITS} of them. */
@@ -61,7 +60,6 @@ public final class JsonNumber {
     /** No number yet. */
     public JsonNumber() {}
 
-    /** Sets the text that the next numbers are read from. */
     void readFrom(MemorySegment text) {
         json = text;
     }

@@ -129,7 +129,6 @@ public final class PathValues {
             return name == null ? Kind.TEXT : Kind.valueOf(name.toUpperCase(Locale.ROOT));
         }
 
-        /** The segments in their order. */
         List<Segment> segments() {
             return segments;
         }

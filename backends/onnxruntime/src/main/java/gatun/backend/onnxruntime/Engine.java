@@ -135,12 +135,10 @@ final class Engine {
         return runs;
     }
 
-    /** Who has threads of its own. */
     ThreadPools pools() {
         return pools;
     }
 
-    /** Makes the threads of sessions that have their own. */
     OrtPoolThreads poolThreads() {
         return poolThreads;
     }
@@ -245,7 +243,6 @@ final class Engine {
             return before == 0;
         }
 
-        /** A run ends. */
         void end() {
             if (!runs.end()) {
                 meet();

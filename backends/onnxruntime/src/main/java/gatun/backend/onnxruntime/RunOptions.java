@@ -86,7 +86,6 @@ final class RunOptions implements AutoCloseable {
         /** True at the latest when the engine's flag has been set for good. */
         private volatile boolean raised;
 
-        /** A flag that is not set. */
         TerminateFlag(Runnable set, Runnable unset) {
             this.set = set;
             this.unset = unset;
@@ -99,7 +98,6 @@ final class RunOptions implements AutoCloseable {
             raised = true;
         }
 
-        /** Lets the next run go on, whether or not one was stopped. */
         void clear() {
             if (raised) {
                 raised = false;

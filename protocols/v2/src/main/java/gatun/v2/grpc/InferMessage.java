@@ -109,11 +109,7 @@ public final class InferMessage extends RawMessage {
             Datatype.FP64,
             Datatype.BYTES
         };
-
-        /** The number of the last field. */
         static final int LAST_FIELD = FIELD_TYPES.length - 1;
-
-        /** The contents of an input that came without any. */
         static final Contents ABSENT = new Contents();
 
         private final long[] counts = new long[FIELD_TYPES.length];

@@ -286,7 +286,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     /** The parameters of a whole request: what the protocol gives a meaning, and the rest, which is the backend's. */
     static final class RequestParameters {
         private static final String RESERVED_PREFIX = "triton_";
-
         private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
 
         private RequestParameters() {}

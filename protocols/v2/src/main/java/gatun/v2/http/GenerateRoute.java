@@ -123,7 +123,6 @@ final class GenerateRoute {
             this.trace = trace;
         }
 
-        /** Sends the head of the response unless it was sent. */
         void begin(ResponseHeaders headers) {
             if (!begun) {
                 begun = true;

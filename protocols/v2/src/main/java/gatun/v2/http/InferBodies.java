@@ -85,7 +85,6 @@ final class InferBodies {
             return jsonByteSize;
         }
 
-        /** Where the bytes of tensors begin: behind the JSON. */
         long binaryOffset() {
             return jsonOffset + jsonByteSize;
         }

@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
-    /** The origin of all requests over HTTP. */
     static final Origin ORIGIN = new Origin(0, "v2", "http");
 
     private final InferenceService server;
@@ -149,7 +148,6 @@ final class InferRoute {
             return forms;
         }
 
-        /** Begins another request, of which nothing is known yet. */
         void begin() {
             forms.clear();
         }

@@ -79,7 +79,6 @@ public final class Lane implements Hold {
         this.events = new LaneEvents(geometry);
     }
 
-    /** Tells a recording that it takes requests from now on. */
     void tellOpened() {
         events.opened();
     }
@@ -167,7 +166,6 @@ public final class Lane implements Hold {
 
     // For the lane's thread
 
-    /** Whether the lane's thread has to let go of it. */
     boolean isEnded() {
         return ended;
     }

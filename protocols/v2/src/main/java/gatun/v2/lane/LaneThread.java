@@ -41,7 +41,6 @@ final class LaneThread implements LoanWatchdog.Lender {
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final ServerSleep sleep = new ServerSleep();
     private final Runnable sleepAtLanes = sleep::sleep;
-
     private final List<Lane> added = new ArrayList<>(); // guarded by this
     private volatile int laneCount;
     private volatile boolean changed;
@@ -308,7 +307,6 @@ final class LaneThread implements LoanWatchdog.Lender {
             this.limitNanos = limitNanos;
         }
 
-        /** Notes that there is something to do after there was nothing. */
         void noteRequest() {
             if (callerSpins) {
                 long gap = Math.min(System.nanoTime() - workEndedNanos, LONGEST_GAP_NANOS);
@@ -316,12 +314,10 @@ final class LaneThread implements LoanWatchdog.Lender {
             }
         }
 
-        /** Notes how the last caller waited. */
         void noteCaller(boolean spins) {
             callerSpins = spins && limitNanos > 0;
         }
 
-        /** Notes that there is nothing more to do. */
         void noteIdle() {
             if (callerSpins) {
                 workEndedNanos = System.nanoTime();

@@ -115,7 +115,6 @@ public final class PreparedRequest implements Hold {
         return outputs.length;
     }
 
-    /** Input {@code index} in the order of the slot. */
     Input input(int index) {
         return inputs[index];
     }

@@ -28,9 +28,6 @@ final class RunLength {
     /** Whether the last one that was found short began while others were done elsewhere. */
     private boolean amongOthers;
 
-    /** No request yet: the first is not known to be short. */
-    RunLength() {}
-
     /** Whether the next is one to do where it was found. For one thread. */
     synchronized boolean isShort(RunPlacement placement, boolean alone) {
         amongOthers = elsewhere > 0;
@@ -45,7 +42,6 @@ final class RunLength {
         }
     }
 
-    /** One is done elsewhere from now on. */
     synchronized void beginElsewhere() {
         elsewhere++;
         if (++sentElsewhere >= FORGET_AFTER) {

@@ -83,12 +83,10 @@ final class SlotRequest {
         return low(word(SlotLayout.PREPARED));
     }
 
-    /** Whether this is the first request of its sequence. */
     boolean startsSequence() {
         return (flags() & SlotLayout.SEQUENCE_START) != 0;
     }
 
-    /** Whether this is the last request of its sequence. */
     boolean endsSequence() {
         return (flags() & SlotLayout.SEQUENCE_END) != 0;
     }

@@ -125,7 +125,6 @@ final class SlotTensors {
         /** Made for {@link #lastAsked} and the present tensors of the slot; null for none that may be asked again. */
         private @Nullable InferenceRequest last;
 
-        /** @param client whose lane it is */
         SlotInference(Sender client, SlotRequest slotRequest, SlotTensors tensors) {
             this.client = client;
             this.slotRequest = slotRequest;

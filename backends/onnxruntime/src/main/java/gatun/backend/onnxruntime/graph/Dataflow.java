@@ -102,7 +102,6 @@ final class Dataflow {
         }
     }
 
-    /** Adds a decision, if the value is there. */
     void addDecision(int value, Step step, String how) {
         if (value != ABSENT) {
             decisions.add(new Decision(value, step, Use.DECIDES, how));

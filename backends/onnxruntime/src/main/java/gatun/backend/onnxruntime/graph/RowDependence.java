@@ -197,7 +197,6 @@ final class RowDependence {
                     .anyMatch(input -> input != Dataflow.ABSENT && layouts[input].leading() != Leading.CONSTANT);
         }
 
-        /** The first dimension of the input of a step. */
         Leading leading(Step step, int position) {
             return layout(step, position).leading();
         }
