@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answering half of a call. A unary response is kept until the call is closed and goes out in one write; all else
- * is sent as it comes. A message beyond the client's window is sent by a thread of its own: a handler that asks {@link
- * #isReady} never waits, others wait with the next message. Used by one thread at a time, but for {@code isReady}.
+ * is sent as it comes. A message beyond the client's window is sent by a thread of its own: a handler that asks
+ * {@link #isReady} never waits, others wait with the next message. Used by one thread, but for {@code isReady}.
  */
 final class CallResponse<R> {
     /** Bytes that are compressed in one step. */

@@ -27,7 +27,6 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -327,8 +326,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
             ready.standBack();
         }
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
-        List<GrpcStream> left = new ArrayList<>(streams.all());
-        left.forEach(stream -> stream.lost(gone));
+        new ArrayList<>(streams.all()).forEach(stream -> stream.lost(gone));
         writer.close();
         reader.release();
         transport.release();

@@ -34,7 +34,7 @@ final class LentReader implements LoanWatchdog.Lender {
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final Runnable readOn;
 
-    /** The call that runs on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
+    /** The call on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
     private final AtomicReference<@Nullable StreamCall> borrower = new AtomicReference<>();
 
     // Of the reading thread.

@@ -95,7 +95,7 @@ public final class FrameWriter {
         while (!toWrite && !pending.isEmpty() && lock.tryLock()) {
             try {
                 applyPending();
-                toWrite = mustFlush() || !pending.isEmpty();
+                toWrite = (!closed && (!batch.isEmpty() || afterFlush != null)) || !pending.isEmpty();
             } catch (Throwable t) {
                 fail(t);
             } finally {
@@ -126,10 +126,6 @@ public final class FrameWriter {
                 enqueue(w -> {}); // with what came meanwhile
             }
         }
-    }
-
-    private boolean mustFlush() {
-        return !closed && (!batch.isEmpty() || afterFlush != null);
     }
 
     private void flushPending() {

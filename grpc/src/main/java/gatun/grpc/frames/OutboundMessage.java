@@ -37,8 +37,8 @@ public final class OutboundMessage extends InputStream implements KnownLength {
     private long done;
 
     /**
-     * The first {@code length} of {@code bytes}, and {@code parts} that are valid until {@code hold} is closed; {@code
-     * ends} says how many bytes are in front of each, never fewer than before. The arrays are not copied.
+     * The first {@code length} of {@code bytes}, and {@code parts} that are valid until {@code hold} is closed;
+     * {@code ends} says how many bytes are in front of each, never fewer than before. The arrays are not copied.
      */
     public OutboundMessage(byte[] bytes, int length, int[] ends, MemorySegment[] parts, Hold hold) {
         this.bytes = bytes;

@@ -170,8 +170,7 @@ public final class HeaderBlockReader {
                 ByteBuffer in = block.duplicate();
                 while (HpackStrings.skipToLiteral(in)) {
                     int nameIndex = HpackStrings.nameIndex(in);
-                    boolean isAuthority = nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in));
-                    if (isAuthority) {
+                    if (nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in))) {
                         return withReadableValue(block, in);
                     }
                     HpackStrings.skip(in);

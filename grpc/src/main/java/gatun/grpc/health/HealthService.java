@@ -86,9 +86,8 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
     }
 
     /**
-     * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client
-     * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. A change that is
-     * undone before the watch looks, or while the client does not read, is not reported.
+     * One Watch call: tells a service's health at once and when it changes, until the client cancels or the server
+     * stops. Its virtual thread sleeps meanwhile. A change undone before it looks, or while nobody reads, is not told.
      */
     static final class HealthWatch {
         /** After this time at the latest, a change is told that came while the client did not read. */

@@ -46,8 +46,8 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
     /** Converts a protocol's messages to requests, and responses to messages. Safe for any thread. */
     public interface Exchange<M extends Message> {
         /**
-         * Takes over the message's memory; the caller owns the request and ends its trace. Throws {@link
-         * GatunException} in the protocol's words, StatusRuntimeException for gRPC's own codes; holds nothing then.
+         * Takes over the message's memory; the caller owns the request and ends its trace. Holds nothing if it throws:
+         * {@link GatunException} in the protocol's words, StatusRuntimeException for gRPC's own codes.
          */
         InferenceRequest request(M message, Metadata headers);
 

@@ -127,8 +127,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                     : Optional.of(inferOnce(message, request));
         } catch (GatunException e) {
             failure = e;
-            // No scheduler takes in the request of an ensemble itself, but a fault of the server came from a run of a
-            // member.
+            // No scheduler takes in an ensemble's request itself, but the server's faults came from runs of members.
             executed &= submitted.get() || e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
         } catch (RuntimeException | Error e) {
             LOG.error("a request of a stream failed", e);
@@ -217,7 +216,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         }
     }
 
-    /** The entry of one request of a stream in the access log; nothing where there is no such log. For one thread at a time. */
+    /** One stream request's entry in the access log; nothing without such a log. For one thread at a time. */
     static final class StreamEntry {
         private static final String TRANSPORT = "grpc_stream";
 

@@ -62,7 +62,7 @@ public final class TextCache {
         /** None yet. */
         public RecurringParts() {}
 
-        /** What was read of the same bytes as the {@code length} from {@code start} on; null where that is not known. */
+        /** What was read of the same bytes as these; null where that is not known. */
         public @Nullable T find(MemorySegment bytes, int start, int length) {
             if (length > MAX_LENGTH) {
                 return null;

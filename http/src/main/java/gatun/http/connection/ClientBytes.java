@@ -42,8 +42,8 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * Reads what {@code early} has read already, then what {@code presence} read while a request waited, then {@code
-     * socket}. Bytes that begin between requests, or came with a head, go to {@code direct} before Helidon.
+     * Reads what {@code early} has read already, then what {@code presence} read while a request waited, then
+     * {@code socket}. Bytes that begin between requests, or came with a head, go to {@code direct} before Helidon.
      */
     static ClientBytes of(
             DataReader early,

@@ -357,8 +357,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     @Override
     public void close(boolean interrupt) {
         if (!socket.opened() || (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0)) {
-            // The client stopped in the middle of a handshake, a request or a response: nothing but the end of the
-            // channel wakes our thread.
+            // The client stopped in a handshake, a request or a response: only the channel's end wakes our thread.
             socket.close();
         }
         if (interrupt) {

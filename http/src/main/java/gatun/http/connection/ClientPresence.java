@@ -44,8 +44,8 @@ final class ClientPresence {
     }
 
     /**
-     * A request waits from now on: the connection's thread leaves the socket alone until {@link #stopWaiting}. {@code
-     * onGone} runs once, on another thread, perhaps late, when the client is gone; {@code more} if it sent more.
+     * A request waits from now on: the connection's thread leaves the socket alone until {@link #stopWaiting}.
+     * {@code onGone} runs once, on another thread, perhaps late, when the client is gone; {@code more} if it sent more.
      */
     void startWaiting(Runnable onGone, boolean more) {
         lock.lock();

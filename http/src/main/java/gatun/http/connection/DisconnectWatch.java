@@ -67,19 +67,10 @@ final class DisconnectWatch {
             idleRounds = roundOrFailure() ? 0 : idleRounds + 1;
         }
         running.set(false);
-        if (isAnythingWaiting()) {
+        if (connections.stream().anyMatch(ClientConnection::isWaitedFor)) {
             // It came between the last round and the end, and perhaps saw a thread that would still look.
             wakeUp();
         }
-    }
-
-    private boolean isAnythingWaiting() {
-        for (ClientConnection connection : connections) {
-            if (connection.isWaitedFor()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** As {@link #round}; a failure ends one round and not the watch, which nobody would begin anew. */

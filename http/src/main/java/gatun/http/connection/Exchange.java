@@ -216,8 +216,8 @@ public final class Exchange {
     }
 
     /**
-     * Begins a response of {@code byteSize} bytes; returns a writer whose text is sent while it is written. {@link
-     * #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of the text, and the tensors.
+     * Begins a response of {@code byteSize} bytes; returns a writer whose text is sent while it is written.
+     * {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of the text, and the tensors.
      */
     public JsonWriter json(ResponseHeaders headers, long byteSize) {
         answered = true;
@@ -349,10 +349,7 @@ public final class Exchange {
      * only the user may. Browsers tell by {@code Sec-Fetch-Site}, on safe connections, and by {@code Origin}.
      */
     public boolean isOfForeignPage() {
-        if (!allowedOrigin.isEmpty()) {
-            return false;
-        }
-        return origin().isForeign();
+        return allowedOrigin.isEmpty() && origin().isForeign();
     }
 
     /** As {@link RequestOrigin#isMisled}, for a page that is not let in. */
@@ -426,8 +423,7 @@ public final class Exchange {
         if (request.bodyConsumed()) {
             return isLast();
         }
-        // A client that asked whether to send the body, and is refused, may send it or not: the next bytes could be
-        // either.
+        // A client that asked whether to send the body, and is refused, may send it or not: both can come next.
         return body.announcedByteSize() == RequestBody.IN_CHUNKS
                 || body.announcedByteSize() > UNWANTED_BYTES
                 || hasHeader(HeaderNames.EXPECT);

@@ -111,22 +111,18 @@ public final class HttpConnections implements ServerConnectionSelector {
     }
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
-        ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
+        ClientSocket socket = tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
+                .orElseGet(() -> ClientSocket.plain(channel));
         return new ClientConnection(
                 context,
-                socket(context, channel),
+                socket,
                 new RequestActivity(resources.stop()),
                 resources.budgets().of(context.remotePeer().address()),
                 resources.placement(),
                 watch,
-                clientWait,
+                new ClientWait(bodyByteRate, System::nanoTime),
                 Http1.SELECTOR,
                 connection -> new RequestRouting(connection, resources, context.router()));
-    }
-
-    private ClientSocket socket(ConnectionContext context, SocketChannel channel) {
-        return tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
-                .orElseGet(() -> ClientSocket.plain(channel));
     }
 
     /** The objects that all connections of an HTTP listener share. */

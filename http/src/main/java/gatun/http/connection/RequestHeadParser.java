@@ -5,6 +5,7 @@ import gatun.http.connection.ChunkSyntax.HttpCharacters;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 
 /**
@@ -457,15 +458,8 @@ final class RequestHeadParser {
     }
 
     private boolean begins(byte[] prefix, int from, int end) {
-        if (end - from < prefix.length) {
-            return false;
-        }
-        for (int i = 0; i < prefix.length; i++) {
-            if (bytes[from + i] != prefix[i]) {
-                return false;
-            }
-        }
-        return true;
+        return end - from >= prefix.length
+                && Arrays.equals(prefix, 0, prefix.length, bytes, from, from + prefix.length);
     }
 
     private String text(int from, int to) {

@@ -174,8 +174,6 @@ final class ResponseSender {
     void sendPiece(JsonWriter piece) {
         if (inChunks) {
             head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
-        }
-        if (inChunks) {
             bodyByteSize -= CHUNK_END[0].byteSize(); // a part of the frame around the piece
         }
         sendHead(piece, CHUNK_END, inChunks ? 1 : 0);

@@ -118,8 +118,7 @@ public final class GeneralDecimal {
     /** Takes the first {@code count} of all digits, rounded; halves to the even digit. */
     private void exactly(int count, double magnitude) {
         BigDecimal rounded = new BigDecimal(magnitude).round(new MathContext(count, RoundingMode.HALF_EVEN));
-        BigInteger unscaled = rounded.unscaledValue();
-        digits = unscaled.longValueExact();
+        digits = rounded.unscaledValue().longValueExact();
         exponent = -rounded.scale();
         trim();
     }
@@ -224,8 +223,7 @@ public final class GeneralDecimal {
             long five = PowersOfFive.upper(power);
             long high = Math.unsignedMultiplyHigh(normal, five);
             long low = normal * five;
-            // Bits below the mantissa and its two rounding bits. Only if all are set could the lower half of the power
-            // matter.
+            // Bits below mantissa and rounding bits. Only if all are set could the lower half of the power matter.
             long undecidedBits = -1L >>> (mantissaBits + 3);
             if ((high & undecidedBits) == undecidedBits) {
                 long carry = Math.unsignedMultiplyHigh(normal, PowersOfFive.lower(power));

@@ -82,8 +82,7 @@ public final class JsonNumber {
         truncated = false;
         long digitsFrom = at;
         long value = 0;
-        // One digit after the other, since mostly there is but one: its end is guessed rightly, where takeDigits must
-        // wait.
+        // One by one, since mostly there is one digit: its end is guessed rightly, where takeDigits must wait.
         while (at < end) {
             int digit = text.get(JAVA_BYTE, at) - '0';
             if (digit < 0 || digit > 9) {
@@ -266,8 +265,7 @@ public final class JsonNumber {
                 rest |= c != '0';
             }
         }
-        // The exponent is that of the last of the digits that were taken: all of an integer's, else no more than are
-        // safe.
+        // The exponent is that of the last digit taken: all of an integer's, else no more than are safe.
         int untaken = form == Form.INTEGER ? 0 : Math.max(0, text.length() + leftOut - SAFE_DIGITS);
         int power = exponent - untaken + leftOut;
         if (rest) {

@@ -173,8 +173,8 @@ public final class JsonReader extends JsonCursor {
     }
 
     /**
-     * Reads the next elements that are numbers FP32 can hold, at most {@code most}, into {@code target} from {@code
-     * offset} on; stops behind the last. Returns how many; none, with nothing read over, if the first is none.
+     * Reads the next elements that are numbers FP32 can hold, at most {@code most}, into {@code target} from
+     * {@code offset} on; stops behind the last. Returns how many; none, with nothing read over, if the first is none.
      */
     public long readFloats(MemorySegment target, long offset, long most) {
         long count = 0;

@@ -27,8 +27,8 @@ public final class RouteTable implements Routes {
     private final RouteConventions conventions;
 
     /**
-     * A table for the paths that begin with {@code root}; rows for one path belong to one group. Throws {@link
-     * IllegalArgumentException} for a path that is none, or rows that contradict each other.
+     * A table for the paths that begin with {@code root}; rows for one path belong to one group. Throws
+     * {@link IllegalArgumentException} for a path that is none, or rows that contradict each other.
      */
     public RouteTable(String root, List<Route> rows, ApiAccess access, RouteConventions conventions) {
         this.root = root;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * This backend's options. Empty: {@code library} for the server's own, {@code sharesThreads} for a choice, {@code
- * modelCache} for no folder that keeps optimised graphs.
+ * This backend's options. Empty: {@code library} for the server's own, {@code sharesThreads} for a choice,
+ * {@code modelCache} for no folder that keeps optimised graphs.
  */
 record EngineOptions(
         Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {

@@ -68,23 +68,11 @@ final class OnnxGpuInstance implements BackendInstance {
             engine.check(OrtApi.createIoBinding(engine.api(), session.handle(), out));
             binding = out.get(ValueLayout.ADDRESS, 0);
         }
-        inputNames = names(model.inputs());
-        outputNames = names(model.outputs());
-        inputValues = caches(model.inputs().size());
-        outputValues = caches(model.outputs().size());
+        inputNames = RunArguments.names(model.inputs(), arena);
+        outputNames = RunArguments.names(model.outputs(), arena);
+        inputValues = ValueCache.several(model.inputs().size(), engine, deviceMemory, arena);
+        outputValues = ValueCache.several(model.outputs().size(), engine, deviceMemory, arena);
         inputShapes = new Shape[model.inputs().size()];
-    }
-
-    private MemorySegment[] names(List<TensorDescription> tensors) {
-        return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
-    }
-
-    private ValueCache[] caches(int count) {
-        ValueCache[] caches = new ValueCache[count];
-        for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, deviceMemory, arena);
-        }
-        return caches;
     }
 
     @Override

@@ -123,7 +123,7 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** Gives the engine inputs and outputs; answers whether the shape of an output rests on the file's dimension names. */
+    /** Gives the engine inputs and outputs; whether an output's shape rests on the file's dimension names. */
     private boolean bind(Execution execution) {
         int inputCount = execution.inputCount();
         int outputCount = execution.outputCount();

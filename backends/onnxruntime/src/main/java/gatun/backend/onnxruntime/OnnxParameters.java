@@ -27,7 +27,7 @@ record OnnxParameters(Map<String, String> values) {
     /** An entry that has the engine read a file as one of its own format, whatever its name is. */
     private static final String FORMAT = "session.load_model_format";
 
-    /** What a load request may set: how a graph is run, and neither files nor limits. Other entries are the operator's. */
+    /** What a load request may set: how a graph is run, neither files nor limits. Others are the operator's. */
     static final Set<String> REQUESTED = Set.of(
             "enable_mem_arena",
             "enable_mem_pattern",

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /** Names and values for runs, kept for addresses that recur. Used by one thread at a time. Owns its values. */
 final class RunArguments implements AutoCloseable {
@@ -47,34 +48,18 @@ final class RunArguments implements AutoCloseable {
         int mostOutputs = model.outputs().size();
         inputNames = names(model.inputs(), arena);
         outputNames = names(model.outputs(), arena);
-        inputValues = caches(mostInputs, arena);
-        outputValues = caches(mostOutputs, arena);
+        inputValues = ValueCache.several(mostInputs, engine, engine.cpuMemory(), arena);
+        outputValues = ValueCache.several(mostOutputs, engine, engine.cpuMemory(), arena);
         inputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
         inputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
         outputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
         outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
-        inputs = bounds(mostInputs);
-        outputs = bounds(mostOutputs);
+        inputs = Stream.generate(Bound::new).limit(mostInputs).toArray(Bound[]::new);
+        outputs = Stream.generate(Bound::new).limit(mostOutputs).toArray(Bound[]::new);
     }
 
-    private static MemorySegment[] names(List<TensorDescription> tensors, Arena arena) {
+    static MemorySegment[] names(List<TensorDescription> tensors, Arena arena) {
         return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
-    }
-
-    private ValueCache[] caches(int count, Arena arena) {
-        ValueCache[] caches = new ValueCache[count];
-        for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, engine.cpuMemory(), arena);
-        }
-        return caches;
-    }
-
-    private static Bound[] bounds(int count) {
-        Bound[] bounds = new Bound[count];
-        for (int i = 0; i < count; i++) {
-            bounds[i] = new Bound();
-        }
-        return bounds;
     }
 
     /** Begins a run of so many inputs and outputs; each is bound before {@link #run}. */
@@ -212,7 +197,7 @@ final class RunArguments implements AutoCloseable {
      * outlive the memory: it is only used for a tensor that lies there now. Used by one thread. Owns its values.
      */
     static final class ValueCache implements AutoCloseable {
-        /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight on one instance. */
+        /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight here. */
         private static final int SLOTS = 64;
 
         private static final int MAX_RANK = 16;
@@ -232,6 +217,12 @@ final class RunArguments implements AutoCloseable {
             this.memory = memory;
             this.out = arena.allocate(ValueLayout.ADDRESS);
             this.dims = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
+        }
+
+        static ValueCache[] several(int count, Engine engine, MemorySegment memory, Arena arena) {
+            return Stream.generate(() -> new ValueCache(engine, memory, arena))
+                    .limit(count)
+                    .toArray(ValueCache[]::new);
         }
 
         /** A value of {@code byteSize} bytes at {@code address}, until the next call. Throws if the engine refuses. */

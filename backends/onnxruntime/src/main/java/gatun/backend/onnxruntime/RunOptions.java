@@ -93,8 +93,7 @@ final class RunOptions implements AutoCloseable {
 
         void raise() {
             set.run();
-            // Only now: a run that begins meanwhile would note the flag as cleared, which then is set and stops every
-            // run.
+            // Only now: a run that begins meanwhile would note the flag as cleared; set then, it stops all runs.
             raised = true;
         }
 

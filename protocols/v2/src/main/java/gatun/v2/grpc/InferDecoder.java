@@ -70,8 +70,8 @@ public final class InferDecoder {
     }
 
     /**
-     * Reads a message. The result owns {@code hold}, which keeps the bytes valid; a failure leaves it. Throws {@link
-     * GatunException} INVALID_ARGUMENT for no message, RESOURCE_EXHAUSTED beyond a limit, UNAVAILABLE without heap.
+     * Reads a message. The result owns {@code hold}, which keeps the bytes valid; a failure leaves it. Throws
+     * {@link GatunException} INVALID_ARGUMENT for no message, RESOURCE_EXHAUSTED, UNAVAILABLE without heap.
      */
     public InferMessage decode(MemorySegment bytes, Hold hold) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);

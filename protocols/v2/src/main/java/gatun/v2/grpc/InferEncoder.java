@@ -154,10 +154,6 @@ public final class InferEncoder {
         out.raw(choice);
     }
 
-    private static MemorySegment sent(OutputTensor output) {
-        return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
-    }
-
     private static OutboundMessage assemble(InferenceResponse response, boolean streamed, boolean last) {
         try {
             WireWriter head = new WireWriter();
@@ -166,7 +162,8 @@ public final class InferEncoder {
             List<OutputTensor> outputs = response.outputs();
             MemorySegment[] tensors = new MemorySegment[outputs.size()];
             for (int i = 0; i < tensors.length; i++) {
-                tensors[i] = sent(outputs.get(i));
+                OutputTensor output = outputs.get(i);
+                tensors[i] = output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
             }
             int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
             return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response);

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes members of a generate request inputs, where the model has one of the name, else parameters, and those of {@code
- * parameters} as well. An input may come once; of other members the first counts. For one request, by one thread.
+ * Makes members of a generate request, and those of its {@code parameters}, inputs where the model has one of the name,
+ * else parameters. An input may come once; of other members the first counts. For one request, by one thread.
  */
 final class GenerateMembers implements JsonBody.Members {
     private static final String PARAMETERS = "parameters";

@@ -21,7 +21,6 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
-import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -147,15 +146,11 @@ final class GenerateRoute {
 
         @Override
         public void acceptFailure(GatunException reason) {
-            begin(failed(Exchange.status(reason.code())));
+            begin(ResponseHeaders.of(ResponseHeaders.constant(Exchange.status(reason.code()), EVENT_STREAM)));
             JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":");
             json.string(Exchange.shortened(reason.getMessage()));
             exchange.sendPiece(json.raw('}').raw(EVENT_END));
         }
-    }
-
-    private static ResponseHeaders failed(Status status) {
-        return ResponseHeaders.of(ResponseHeaders.constant(status, EVENT_STREAM));
     }
 
     private void infer(Exchange exchange, InferenceRequest request, ResponseReceiver receiver) {

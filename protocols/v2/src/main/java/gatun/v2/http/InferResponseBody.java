@@ -83,7 +83,7 @@ final class InferResponseBody {
         }
         ResponseHeaders headers = tensorBytes > 0 ? compression.binaryHeaders(jsonByteSize) : compression.jsonHeaders();
         Hold compressor = heap.reserve(Compression.COMPRESSOR_BYTE_SIZE);
-        try {
+        try (compressor) {
             JsonWriter compressed = exchange.window(headers);
             JsonWriter json = exchange.json();
             compression.compress(compressed, json, text -> write(text, response, forms), tensors);
@@ -91,8 +91,6 @@ final class InferResponseBody {
                 requireSize(json, jsonByteSize);
             }
             exchange.answer(headers, compressed);
-        } finally {
-            compressor.close();
         }
     }
 

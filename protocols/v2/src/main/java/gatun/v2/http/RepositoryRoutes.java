@@ -88,10 +88,8 @@ final class RepositoryRoutes {
         });
         List<ModelStatus> models = server.index();
         Hold held = server.heap().reserve((long) models.size() * STATUS_BYTE_SIZE);
-        try {
+        try (held) {
             send(exchange, models, readyOnly[0]);
-        } finally {
-            held.close();
         }
     }
 

@@ -18,6 +18,7 @@ import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.v2.lane.SlotTensors.SlotInference;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -332,11 +333,7 @@ final class LaneCall implements Runnable {
     }
 
     private PreparedRequest known() {
-        PreparedRequest asked = prepared;
-        if (asked == null) {
-            throw new IllegalStateException("no request was taken");
-        }
-        return asked;
+        return Objects.requireNonNull(prepared, "no request was taken");
     }
 
     /** Writes a response; waits for the client where more may follow. */

@@ -33,8 +33,8 @@ public record LaneSettings(int threads, int spinMicros) {
     record LaneResources(InferenceService server, ScheduledExecutorService timer) {}
 
     /**
-     * An open lane for people to read, numbered as in flight recordings, for its name is its client's secret. {@code
-     * owner} is the client's process, if known; of its {@code slots}, {@code inFlight} are under way.
+     * An open lane for people to read, numbered as in flight recordings, for its name is its client's secret.
+     * {@code owner} is the client's process, if known; of its {@code slots}, {@code inFlight} are under way.
      */
     public record LaneUse(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
 }

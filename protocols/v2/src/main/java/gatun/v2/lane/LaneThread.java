@@ -172,8 +172,7 @@ final class LaneThread implements LoanWatchdog.Lender {
         private long seenTurn;
 
         void start() {
-            Thread thread = SupervisedThread.unstarted(name, this::serve);
-            thread.start();
+            SupervisedThread.unstarted(name, this::serve).start();
         }
 
         private void serve() {

@@ -167,15 +167,11 @@ public final class Lanes implements AutoCloseable {
             return;
         }
         long end = System.nanoTime() + GRACE.toNanos();
-        while (isBusy() && System.nanoTime() - end < 0) {
+        while (lanes.values().stream().anyMatch(lane -> lane.runningCount() > 0) && System.nanoTime() - end < 0) {
             lanes.values().forEach(Lane::cancelUnread);
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
         running.close();
         lanes.values().forEach(Lane::close);
-    }
-
-    private boolean isBusy() {
-        return lanes.values().stream().anyMatch(lane -> lane.runningCount() > 0);
     }
 }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A model's values, by number, and the steps that make them. Bodies of branches, loops and functions are unfolded:
@@ -134,11 +135,7 @@ final class Dataflow {
     }
 
     private List<List<Step>> lists() {
-        List<List<Step>> lists = new ArrayList<>(valueCount);
-        for (int i = 0; i < valueCount; i++) {
-            lists.add(new ArrayList<>(0));
-        }
-        return lists;
+        return Stream.<List<Step>>generate(() -> new ArrayList<>(0)).limit(valueCount).toList();
     }
 
     /** Values that differ between requests: made of inputs. Shapes count as constant. */

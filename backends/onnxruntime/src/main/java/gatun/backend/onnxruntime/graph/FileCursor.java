@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntConsumer;
 
 /** Reads protobuf by a window, not a mapping: a file cut off is an error, not a fault. Used by one thread. */
 final class FileCursor extends WireCursor {
@@ -93,6 +94,15 @@ final class FileCursor extends WireCursor {
         reading.run();
         at = end;
         end = outer;
+    }
+
+    /** Reads a nested message by {@link #message}; {@code field} reads or skips each field by its tag. */
+    void fields(IntConsumer field) {
+        message(() -> {
+            while (hasMore()) {
+                field.accept(tag());
+            }
+        });
     }
 
     /** A name, a character for each byte, so that invalid UTF-8 stays apart; {@link #text} gives the text. */

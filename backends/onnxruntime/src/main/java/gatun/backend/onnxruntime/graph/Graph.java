@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A graph of an ONNX file, without weights: the model's, a branch's, a loop's or a function's body. Names are as {@link
- * FileCursor#name} reads them; nodes come after those that they read from; constants are initialisers.
+ * A graph of an ONNX file, without weights: the model's, a branch's, a loop's or a function's body. Names are as
+ * {@link FileCursor#name} reads them; nodes come after those that they read from; constants are initialisers.
  */
 record Graph(
         List<Input> inputs,
