@@ -138,7 +138,7 @@ public final class CallAdmission {
                                 + "' must be up to 8 digits and one of H, M, S, m, u, n");
             }
         }
-        return opening(method.get(), head, decompressor.get(), timeout, services);
+        return new CallOpening<>(method.get(), head, decompressor.get(), timeout, services);
     }
 
     /** The response to a call that our limits refuse. */
@@ -148,15 +148,6 @@ public final class CallAdmission {
 
     private static RefusedCall refuse(Status status, String text) {
         return new RefusedCall(status.getCode(), answer(status, text));
-    }
-
-    private static <Q, R> CallOpening<Q, R> opening(
-            ServerMethodDefinition<Q, R> method,
-            RequestHead head,
-            Decompressor decompressor,
-            OptionalLong timeout,
-            CallServices services) {
-        return new CallOpening<>(method, head, decompressor, timeout, services);
     }
 
     private static boolean isGrpc(String contentType) {
@@ -202,7 +193,7 @@ public final class CallAdmission {
         }
     }
 
-    /** A call that is all right and about to begin, or several of a connection in turn; for ever without a timeout. */
+    /** A call that is all right and about to begin, or several of a connection in turn; no timeout means for ever. */
     public record CallOpening<Q, R>(
             ServerMethodDefinition<Q, R> method,
             RequestHead head,

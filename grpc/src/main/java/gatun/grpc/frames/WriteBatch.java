@@ -7,10 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/**
- * The next write to the transport: bytes staged in a native buffer, and between them native memory that is written from
- * where it lies. The buffer is small until more is staged than fits. Used under the writer's lock.
- */
+/** The next write: staged bytes, and between them native memory where it lies. Used under the writer's lock. */
 final class WriteBatch {
     /** Where a full batch goes. */
     @FunctionalInterface

@@ -21,10 +21,7 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A client's socket, perhaps with TLS: the transport for bodies and responses with tensors, and Helidon's reader and
- * writer over it. For the connection's thread, except {@link #close}, which any thread may call.
- */
+/** A client's socket, perhaps with TLS, for bodies, tensors and Helidon. For one thread; {@link #close} for any. */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
     private static final int DISCARDED_AT_ONCE = 64 * 1024;

@@ -12,10 +12,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Finds clients that leave while their requests wait, when nobody reads from their connections. One thread, which
- * exists only while needed, looks at those whose requests have waited for some time. Safe for any thread.
- */
+/** Finds clients that leave while their requests wait and nobody reads. Its thread exists while needed. Thread-safe. */
 final class DisconnectWatch {
     private static final Logger LOG = LoggerFactory.getLogger(DisconnectWatch.class);
 

@@ -15,10 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
-/**
- * Sends the responses of a connection, one after the other: as a whole, or in pieces. Its texts are used again for each.
- * For the connection's thread, but for {@link #isReadTooSlowly} and {@link #cutOff}, which any may call.
- */
+/** Sends a connection's responses in turn. For its thread, {@link #isReadTooSlowly} and {@link #cutOff} for any. */
 final class ResponseSender {
     /** A response of up to this many bytes is put together and written as one piece: cheaper than a gathering write. */
     private static final int SMALL_ANSWER = 16 * 1024;

@@ -57,8 +57,8 @@ final class Engine {
     }
 
     /**
-     * Opens it with threads that all sessions may share and that sleep when idle: one less than cores, as a caller is
-     * one more. Other callers, and threads of other pools, come on top; how many is not known here.
+     * Opens it with threads that all sessions may share and that sleep when idle. One is the caller: other callers, and
+     * threads of other pools, come on top of the cores; how many is not known when it is opened.
      */
     private MemorySegment openEnvironment(Arena scratch, MemorySegment out) {
         check(OrtApi.createThreadingOptions(api, out));
@@ -213,8 +213,8 @@ final class Engine {
     }
 
     /**
-     * Whether a model's runs had company of late: callers that wait for responses end and begin runs together.
-     * Thread-safe; a lost update makes one run wider or narrower, and nothing else.
+     * Whether a model's runs had company of late: one that finds no other is not alone yet, as callers that wait for
+     * responses begin their next runs together. Thread-safe; a lost update makes one run wider or narrower.
      */
     static final class Company {
         /** After so many runs without others a model's runs count as alone. */

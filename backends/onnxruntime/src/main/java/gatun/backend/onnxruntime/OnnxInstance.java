@@ -15,10 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Sessions with all that a run needs prepared. Reads inputs where they lie, and writes outputs where they belong when
- * their shape is known beforehand; copies others once. Gives the sessions back.
- */
+/** Runs sessions, which it gives back, on tensors where they lie; copies outputs of unknown shape once. */
 final class OnnxInstance implements BackendInstance {
     private final Engine engine;
     private final InstanceSessions sessions;

@@ -7,10 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 
-/**
- * One model version's sessions on the processor, by number of threads. Instances share them, so that weights are in
- * memory once for each number. A session may run on several threads at a time. Thread-safe.
- */
+/** A model version's sessions by number of threads; its instances share them and their weights. Thread-safe. */
 final class SessionPool {
     private final IntFunction<Session> opening;
 

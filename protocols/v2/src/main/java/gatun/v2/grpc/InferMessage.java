@@ -15,10 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A ModelInferRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is,
- * in the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
- */
+/** A ModelInferRequest as read, not checked. Owns its memory until {@link #takeOwnership()}. Not thread-safe. */
 public final class InferMessage extends RawMessage {
     /** A parameter of the request or a tensor; {@code value} is empty when the client set no choice of its oneof. */
     record Parameter(String name, Optional<ParameterValue> value) {}

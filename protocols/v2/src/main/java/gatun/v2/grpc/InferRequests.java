@@ -34,10 +34,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters,
- * inputs, outputs. The runtime checks the rest, which depends on the model's configuration. Safe for any thread.
- */
+/** Makes inference requests of messages by the protocol's rules; the runtime checks the rest. Safe for any thread. */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private static final Origin CALL = new Origin(1, "v2", "grpc");
     private static final Origin STREAM = new Origin(2, "v2", "grpc_stream");

@@ -161,10 +161,7 @@ final class InferRoute {
             json.begin(MemorySegment.NULL, 0, 0, usage);
         }
 
-        /**
-         * Reads all of the {@link #body}, which came in {@code from}, for {@code into}. Of members that come twice, the
-         * first counts. Throws {@link GatunException} INVALID_ARGUMENT, RESOURCE_EXHAUSTED, or as regions do.
-         */
+        /** Reads the body of {@code from} for {@code into}; of equal members the first counts. */
         void read(Exchange from, InferenceRequest into) {
             exchange = from;
             request = into;

@@ -9,10 +9,8 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.CorrelationId;
-import gatun.spi.ParameterValue;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -156,10 +154,7 @@ public final class PreparedRequest implements Hold {
         request.anyVersion(version.isEmpty());
         request.priority(said.priority());
         request.timeoutMicros(said.timeoutMicros());
-        Map<String, ParameterValue> parameters = said.parameters();
-        if (!parameters.isEmpty()) {
-            parameters.forEach(request::parameter);
-        }
+        said.parameters().forEach(request::parameter);
         switch (said.correlationId().orElse(null)) {
             case CorrelationId.Uint64 number -> request.correlationId(number.value());
             case CorrelationId.Text text -> request.correlationId(text.value());

@@ -110,10 +110,7 @@ final class SlotTensors {
                 asked, slotRequest.region(tensor), slotRequest.offset(tensor), slotRequest.byteSize(tensor), access);
     }
 
-    /**
-     * Makes the inference requests of one slot. Clients mostly fill a slot with other elements in the same tensors:
-     * then the last request is asked again, which makes no object. Used by one thread at a time.
-     */
+    /** Makes a slot's inference requests; asks the last again, without a new object, for the same tensors. */
     static final class SlotInference {
         private static final Origin ORIGIN = new Origin(3, "v2", "lane");
 
