@@ -29,6 +29,7 @@ final class ConnectionStreams {
 
     /** Whether the reading thread, which alone writes it, may be about to add a call. */
     private volatile boolean opening;
+
     private volatile long lastEndedNanos = System.nanoTime();
 
     /** The client opens stream {@code id}, and a call may be added until {@link #endOpening}. */

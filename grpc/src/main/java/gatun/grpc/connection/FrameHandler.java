@@ -55,6 +55,7 @@ final class FrameHandler {
 
     /** The call that the present frame has completed, and nobody runs yet. */
     private @Nullable StreamCall ready;
+
     private volatile long lastReadNanos = System.nanoTime();
 
     /** Handles frames; {@code headerBlockLimit} begins to limit the time of a header block, its result ends that. */

@@ -163,7 +163,9 @@ public final class InferEncoder {
             MemorySegment[] tensors = new MemorySegment[outputs.size()];
             for (int i = 0; i < tensors.length; i++) {
                 OutputTensor output = outputs.get(i);
-                tensors[i] = output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
+                tensors[i] = output.inSharedMemory()
+                        ? MemorySegment.NULL
+                        : output.tensor().bytes();
             }
             int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
             return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response);

@@ -106,6 +106,7 @@ public final class InferMessage extends RawMessage {
             Datatype.FP64,
             Datatype.BYTES
         };
+
         static final int LAST_FIELD = FIELD_TYPES.length - 1;
         static final Contents ABSENT = new Contents();
 

@@ -135,7 +135,9 @@ final class Dataflow {
     }
 
     private List<List<Step>> lists() {
-        return Stream.<List<Step>>generate(() -> new ArrayList<>(0)).limit(valueCount).toList();
+        return Stream.<List<Step>>generate(() -> new ArrayList<>(0))
+                .limit(valueCount)
+                .toList();
     }
 
     /** Values that differ between requests: made of inputs. Shapes count as constant. */

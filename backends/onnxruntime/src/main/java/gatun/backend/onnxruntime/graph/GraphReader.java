@@ -186,14 +186,12 @@ final class GraphReader {
                 case Tags.ATTRIBUTE_NAME -> builder.name = in.name();
                 case Tags.ATTRIBUTE_NUMBER -> builder.number = Optional.of(in.varint());
                 case Tags.ATTRIBUTE_TENSOR ->
-                    builder.tensor =
-                            once(builder.tensor, TensorReader.read(in).constant());
+                    builder.tensor = once(builder.tensor, TensorReader.read(in).constant());
                 case Tags.ATTRIBUTE_GRAPH -> builder.graph = once(builder.graph, graph(depth + 1));
                 case Tags.ATTRIBUTE_NUMBERS -> TensorReader.add(builder.numbers, in.varint());
                 case Tags.ATTRIBUTE_NUMBERS_PACKED -> TensorReader.readPacked(in, builder.numbers);
                 case Tags.ATTRIBUTE_GRAPHS ->
-                    throw new UnreadableGraphException(
-                            "the graph has a list of graphs, which no known operator takes");
+                    throw new UnreadableGraphException("the graph has a list of graphs, which no known operator takes");
                 case Tags.ATTRIBUTE_REFERENCE -> builder.reference = in.name();
                 default -> in.skip(tag);
             }
