@@ -70,7 +70,7 @@ public final class FrameWriter {
 
     /**
      * {@link #enqueue} for responses that clients can cause any number of times: while too many are unread, waits, so
-     * that no more is read. For the reading thread. Throws {@link ConnectionError} when that takes too long.
+     * that no more is read. For the reading thread. Throws ConnectionError when that takes too long.
      */
     public void control(Control action) {
         pending.awaitRoom();
