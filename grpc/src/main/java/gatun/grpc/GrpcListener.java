@@ -21,9 +21,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, ready to be put
- * on any number of Helidon listeners, TCP or Unix domain socket. Does not own the server. Close it when the listeners
- * have stopped. Safe for any thread.
+ * The gRPC services of protocols in front of one server, {@code grpc.health.v1.Health} and reflection, for any number
+ * of Helidon listeners. Does not own the server. Close it when the listeners have stopped. Safe for any thread.
  */
 public final class GrpcListener implements AutoCloseable {
     private final GrpcConnectionSelector selector;
@@ -34,11 +33,7 @@ public final class GrpcListener implements AutoCloseable {
         this.health = health;
     }
 
-    /**
-     * The services of protocols in front of {@code server}, and health and reflection beside them.
-     *
-     * @param protocols the services of all protocols
-     */
+    /** The services of all protocols in front of {@code server}, and health and reflection beside them. */
     public static GrpcListener of(InferenceServer server, GrpcSettings settings, List<GrpcService> protocols) {
         return of(server, settings, new WorkBudgets(System::nanoTime), protocols);
     }
@@ -111,9 +106,8 @@ public final class GrpcListener implements AutoCloseable {
     }
 
     /**
-     * Asks the clients of all connections that are open now, by a GOAWAY, to open their next calls on other
-     * connections. Calls that run go on, and those that a client opens here all the same are served; the listeners
-     * refuse them when they stop.
+     * Asks the clients of all open connections, by a GOAWAY, to open their next calls on others. Calls that run go on,
+     * and those opened here all the same are served; the listeners refuse them when they stop.
      */
     public void askClientsToLeave() {
         selector.askToLeave("the server is about to stop");

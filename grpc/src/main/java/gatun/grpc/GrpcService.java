@@ -14,12 +14,7 @@ import io.grpc.Status;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A service of a protocol, and the access groups of its methods.
- *
- * @param definition the service with its handlers
- * @param groups the group of each method, by the method's name within the service; a method without one is open to all
- */
+/** A service with its handlers, and the access groups of its methods by name; one without a group is open to all. */
 public record GrpcService(ServerServiceDefinition definition, Map<String, ApiGroup> groups) {
     /** Keeps a copy of the groups. */
     public GrpcService {

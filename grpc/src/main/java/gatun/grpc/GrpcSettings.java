@@ -7,15 +7,10 @@ import gatun.runtime.access.HostNames;
 import java.util.Set;
 
 /**
- * How gRPC is spoken, whatever the protocol.
- *
- * @param maxMessageSize bytes of one request message, decompressed too; a larger one is refused with RESOURCE_EXHAUSTED
- * @param maxConcurrentCalls calls of one connection that may run at a time; one more is refused so that clients may
- *     repeat it
- * @param keepalive how connections are kept alive, and when they end
- * @param access which groups of calls need which metadata
- * @param hosts the names of this server, by which clients on its machine may call it
- * @param healthOfAnyName whether the health service's Check answers for the server whatever name it is asked for
+ * How gRPC is spoken, whatever the protocol. A request message over {@code maxMessageSize} bytes, decompressed too, is
+ * refused with RESOURCE_EXHAUSTED; a call beyond {@code maxConcurrentCalls} of a connection, so that clients may repeat
+ * it. {@code hosts} are this server's names for clients on its machine. {@code healthOfAnyName}: the health service's
+ * Check answers for the server whatever name it is asked for.
  */
 public record GrpcSettings(
         int maxMessageSize,

@@ -7,9 +7,7 @@ import io.grpc.ServerServiceDefinition;
 import java.util.List;
 import java.util.Set;
 
-/**
- * How much inference responses are compressed for clients that take compressed ones, as gRPC's C core understands it.
- */
+/** How much inference responses are compressed, for clients that take it, as gRPC's C core understands it. */
 public enum ResponseCompression {
     /** Not at all. */
     NONE(""),

@@ -41,21 +41,12 @@ public final class HttpListener {
     private final StopNotice stop = new StopNotice();
     private final List<HttpConnections> configured = new CopyOnWriteArrayList<>();
 
-    /**
-     * The HTTP side of a server.
-     *
-     * @param buffers where bodies lie; when they run short, connections of slow readers end
-     */
+    /** The HTTP side of a server; when {@code buffers} run short, connections of slow readers end. */
     public HttpListener(BufferPool buffers, HttpSettings settings) {
         this(buffers, settings, new WorkBudgets(System::nanoTime), AccessLog.OFF, RunPlacement.of(true));
     }
 
-    /**
-     * The same with a line for each request in {@code accessLog}.
-     *
-     * @param budgets limit the work that clients throw away
-     * @param placement decides which thread answers a request
-     */
+    /** The same with limits for work that clients throw away, and a line for each request in {@code accessLog}. */
     public HttpListener(
             BufferPool buffers,
             HttpSettings settings,
@@ -93,13 +84,7 @@ public final class HttpListener {
         HttpConnections.prepareFirst();
     }
 
-    /**
-     * Sets up a listener.
-     *
-     * @param listener the listener's configuration, without TLS
-     * @param routes answer the requests: the first that knows the path
-     * @param services serve other requests, on paths that none of the routes knows
-     */
+    /** Sets up a listener without TLS: the first of {@code routes} that knows a path answers, else {@code services}. */
     public void configure(ListenerConfig.BuilderBase<?, ?> listener, List<Routes> routes, HttpService... services) {
         configure(listener, Optional.empty(), routes, services);
     }
@@ -171,7 +156,7 @@ public final class HttpListener {
                 .routing(HttpRouting.builder().register(services));
     }
 
-    /** The first that knows a path answers it; a path that nobody knows, the one with the longest root that it begins with. */
+    /** Routes that know a path answer it; an unknown path, those with the longest root that it begins with. */
     private static Routes anyOf(List<Routes> routes) {
         Routes[] all = routes.toArray(Routes[]::new);
         Routes[] byRoot = routes.stream()

@@ -5,11 +5,8 @@ import gatun.runtime.access.HostNames;
 import java.util.Set;
 
 /**
- * The settings of HTTP that all protocols share.
- *
- * @param timeouts how long clients are waited for
- * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
- * @param hosts the names of this server, by which clients on its machine may address it
+ * The settings of HTTP that all protocols share. {@code allowedOrigins} are other origins whose pages may read
+ * responses, {@code *} for any; {@code hosts} are this server's names for clients on its machine.
  */
 public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins, HostNames hosts) {
     /** The usual timeouts, no other origins, and the machine's own names. */

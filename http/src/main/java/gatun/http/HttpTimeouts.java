@@ -4,12 +4,9 @@ package gatun.http;
 import java.time.Duration;
 
 /**
- * The timeouts for slow clients.
- *
- * @param idleTimeout a connection is closed when its client should send or take something and has not done so for this
- *     long, or has not sent the whole head of a request in this time
- * @param bodyByteRate the bytes a second that a client has to send of a body, in the long run: where it sends fewer,
- *     the time that it takes for them counts as if it had sent nothing; 0 for any number
+ * Timeouts for slow clients. A connection is closed when its client should send or take something and has not for
+ * {@code idleTimeout}, or has not sent a head in it. {@code bodyByteRate} is the bytes a second to send of a body in
+ * the long run: below it, time counts as if nothing had been sent; 0 for any number.
  */
 public record HttpTimeouts(Duration idleTimeout, long bodyByteRate) {
     /** Five minutes of silence, and 240 bytes a second: less than any well-meaning client sends. */

@@ -72,10 +72,7 @@ public final class CallAdmission {
         this.table = table;
     }
 
-    /**
-     * The call that a block opens. {@code last} says what the connection's last call was opened with, which is the
-     * result for another with the same head; null for none.
-     */
+    /** The call that a block opens; {@code last}, the connection's last call or null, where the head is the same. */
     @SuppressWarnings("ReferenceEquality") // to compare the fields of two takes longer than to open a call
     public CallOpening<?, ?> admit(RequestHead head, CallServices services, @Nullable CallOpening<?, ?> last)
             throws RefusedCall {
@@ -141,7 +138,7 @@ public final class CallAdmission {
                                 + "' must be up to 8 digits and one of H, M, S, m, u, n");
             }
         }
-        return opening(method.get(), head, decompressor.get(), timeout, services);
+        return new CallOpening<>(method.get(), head, decompressor.get(), timeout, services);
     }
 
     /** The response to a call that our limits refuse. */
@@ -151,15 +148,6 @@ public final class CallAdmission {
 
     private static RefusedCall refuse(Status status, String text) {
         return new RefusedCall(status.getCode(), answer(status, text));
-    }
-
-    private static <Q, R> CallOpening<Q, R> opening(
-            ServerMethodDefinition<Q, R> method,
-            RequestHead head,
-            Decompressor decompressor,
-            OptionalLong timeout,
-            CallServices services) {
-        return new CallOpening<>(method, head, decompressor, timeout, services);
     }
 
     private static boolean isGrpc(String contentType) {
@@ -205,17 +193,7 @@ public final class CallAdmission {
         }
     }
 
-    /**
-     * A call that was found to be all right and is about to begin; or several of one connection, one after the other.
-     *
-     * @param <Q> the request message
-     * @param <R> the response message
-     * @param method the method that the client calls
-     * @param head the header block
-     * @param decompressor unpacks compressed request messages
-     * @param timeoutNanos how long the client will wait; empty for ever
-     * @param services shared by all calls of the connection
-     */
+    /** A call that is all right and about to begin, or several of a connection in turn; no timeout means for ever. */
     public record CallOpening<Q, R>(
             ServerMethodDefinition<Q, R> method,
             RequestHead head,

@@ -7,17 +7,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
- * must start the call's thread, which takes one step after the other until none is left. Safe for any thread; never
- * waits. Its lock is its own monitor: another would be one more object for each call. No other lock is taken within, so
- * that a virtual thread never waits there while it is pinned.
+ * The state of a call, and the next event for its handler. A thread whose report gets true must start the call's
+ * thread, which takes steps until none is left. Safe for any thread; never waits. Its lock is its own monitor: another
+ * would be one more object for each call. No other lock is taken within, so that no pinned virtual thread waits there.
  */
 final class CallProgress {
     /** The next event for the handler. */
     enum Step {
         /** Nothing: the thread is done for now. */
         NOTHING,
-        /** That the call begins. */
         START,
         /** That it may send without waiting. */
         READY,
@@ -55,11 +53,7 @@ final class CallProgress {
     /** Whether the handler is to hear when it may send without waiting; the first time without having asked. */
     private volatile boolean wantsReady = true;
 
-    /**
-     * A call that has not begun.
-     *
-     * @param response knows whether a message could be sent now without waiting
-     */
+    /** A call that has not begun; {@code response} knows whether a message could be sent without waiting. */
     CallProgress(boolean waitsForWholeRequest, CallResponse<?> response) {
         this.waitsForWholeRequest = waitsForWholeRequest;
         this.response = response;
@@ -77,7 +71,6 @@ final class CallProgress {
         return false;
     }
 
-    /** No more messages will come. */
     synchronized boolean requestEnded() {
         requestEnded = true;
         return mustRun();
@@ -114,7 +107,6 @@ final class CallProgress {
         MUST_RUN
     }
 
-    /** Nobody waits for the call any more. */
     Cancellation cancel() {
         Cancellation outcome = markCancelled();
         if (outcome == Cancellation.NEVER_BEGAN) {
@@ -149,17 +141,14 @@ final class CallProgress {
         return mustRun();
     }
 
-    /** Whether nobody waits for the call any more. */
     boolean isCancelled() {
         return cancelled;
     }
 
-    /** Whether the handler has closed the call. */
     boolean isClosed() {
         return closed;
     }
 
-    /** The handler wants to hear when it may send without waiting. */
     void wantReady() {
         wantsReady = true;
     }

@@ -23,11 +23,9 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answering half of a call. A unary call's response is kept until the call is closed and goes out in one write; all
- * else is sent as it comes. A message that does not fit into the client's window is sent by a thread of its own, so
- * that a handler that asks {@link #isReady} never waits; one that does not ask waits with its next message, so that
- * there is never more than one. Used by one thread at a time, as {@link io.grpc.ServerCall} asks, but for
- * {@code isReady}.
+ * The answering half of a call. A unary response is kept until the call is closed and goes out in one write; all else
+ * is sent as it comes. A message beyond the client's window is sent by a thread of its own: a handler that asks
+ * {@link #isReady} never waits, others wait with the next message. Used by one thread, but for {@code isReady}.
  */
 final class CallResponse<R> {
     /** Bytes that are compressed in one step. */
@@ -94,11 +92,7 @@ final class CallResponse<R> {
         }
     }
 
-    /**
-     * Sends a message, or keeps it for the end of the call.
-     *
-     * @return false when nobody can receive it any more
-     */
+    /** Sends a message, or keeps it for the end of the call; false when nobody can receive it any more. */
     boolean message(R message, boolean unwanted) {
         if (!headersGiven) {
             throw new IllegalStateException("the headers must be sent before a message");

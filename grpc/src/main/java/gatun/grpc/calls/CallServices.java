@@ -31,18 +31,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The objects that all calls of a connection share.
- *
- * @param root the context that calls' contexts descend from, which tells where the client is
- * @param attributes properties of the connection for handlers
- * @param hosts checks which server the calls are for
- * @param timer cancels calls at their deadlines; runs short tasks only
- * @param placement decides whether calls run on the threads that read connections
- * @param threads makes the threads that calls run on
- * @param decompression unpacks compressed messages
- * @param accessLog gets a line for each call
- */
+/** What a connection's calls share; {@code root}, of which calls' contexts descend, tells where the client is. */
 public record CallServices(
         Context root,
         Attributes attributes,
@@ -189,9 +178,7 @@ public record CallServices(
             }
         }
 
-        /**
-         * The same for a task that may be called off: by the returned handle. Never runs it when the timer is closed.
-         */
+        /** The same for a task that the returned handle calls off. Never runs it when the timer is closed. */
         public Runnable runUnlessCalledOff(Duration delay, Runnable task) {
             try {
                 Future<?> scheduled = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);
@@ -218,7 +205,6 @@ public record CallServices(
             assert !scheduled.isCancelled() : "nobody but us knows the task";
         }
 
-        /** Whether nothing is run any more. */
         boolean isClosed() {
             return executor.isShutdown();
         }

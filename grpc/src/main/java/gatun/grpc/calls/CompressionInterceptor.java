@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Compresses the responses of some methods with the first of some encodings that the client takes; with none otherwise.
- */
+/** Compresses responses of some methods with the first of some encodings that the client takes, else with none. */
 public final class CompressionInterceptor implements ServerInterceptor {
     private static final Metadata.Key<String> ACCEPTED =
             Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER);
@@ -20,12 +18,7 @@ public final class CompressionInterceptor implements ServerInterceptor {
     private final List<String> encodings;
     private final Set<String> methods;
 
-    /**
-     * An interceptor for calls on {@link gatun.grpc.connection.GrpcConnectionSelector}'s connections.
-     *
-     * @param encodings the encodings to compress with, best first
-     * @param methods the bare names of the methods whose responses are compressed
-     */
+    /** Compresses with {@code encodings}, best first, the responses of methods with these bare names. */
     public CompressionInterceptor(List<String> encodings, Set<String> methods) {
         this.encodings = encodings;
         this.methods = methods;

@@ -29,11 +29,7 @@ public final class Decompression {
         this.sizeLimit = sizeLimit;
     }
 
-    /**
-     * The message unpacked; closes the packed one.
-     *
-     * @throws io.grpc.StatusRuntimeException when it is damaged, too large, or the pool has no room
-     */
+    /** The unpacked message; closes the packed one. Throws StatusRuntimeException: damaged, too large, no room. */
     InboundMessage unpack(InboundMessage packed, Decompressor decompressor) {
         Buffer target = null;
         CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);

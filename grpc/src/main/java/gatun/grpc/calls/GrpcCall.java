@@ -24,9 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One call: gives the connection's events to the handler one after the other on a virtual thread, which exists only
  * while there are any. A call with one request message begins when its request is complete, so that one thread runs the
- * handler from beginning to end. Sending waits, parked, while the client's windows are empty.
- *
- * <p>As {@link ServerCall} says, one thread at a time may call its methods, but it need not be the call's own.
+ * handler from beginning to end. Sending waits, parked, while the client's windows are empty. One thread at a time may
+ * call its methods, not only the call's own.
  */
 public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamCall {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);

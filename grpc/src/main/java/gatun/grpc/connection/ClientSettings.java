@@ -32,11 +32,7 @@ final class ClientSettings {
     private volatile long initialWindow = Http2.DEFAULT_WINDOW_SIZE;
     private volatile int maxFrameSize = Http2.DEFAULT_MAX_FRAME_SIZE;
 
-    /**
-     * The settings until the client says otherwise.
-     *
-     * @param end for settings that a connection cannot go on with
-     */
+    /** The settings until the client says otherwise; {@code end} is for those that a connection cannot go on with. */
     ClientSettings(
             FrameReader reader,
             FrameWriter writer,
@@ -58,11 +54,7 @@ final class ClientSettings {
         return payload.array();
     }
 
-    /**
-     * Reads the present SETTINGS frame, lets it take effect for all streams, and acknowledges it.
-     *
-     * @throws ConnectionError when it is not as it must be, or too much of its kind comes
-     */
+    /** Reads SETTINGS, applies and acknowledges them. Throws {@link ConnectionError} for malformed or too many ones. */
     void read() throws IOException {
         boolean ack = reader.has(Http2.FLAG_ACK);
         reader.requireSize(reader.length() % ENTRY_SIZE == 0 && (!ack || reader.length() == 0));

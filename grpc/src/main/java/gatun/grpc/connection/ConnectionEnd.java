@@ -20,9 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a connection. When the server stops, or the connection is too old, the client is first told to open no
- * more streams; once it has acknowledged a PING, or a second has passed, new streams are refused, and the connection
- * ends with its last call. When the client breaks the rules, it is told why, and the connection ends.
+ * Ends a connection: tells the client to open no more streams, refuses them once it has acknowledged a PING or a second
+ * has passed, and hangs up after the last call. A client that breaks the rules is told why.
  */
 final class ConnectionEnd {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionEnd.class);
@@ -43,7 +42,6 @@ final class ConnectionEnd {
     private final DeadlineTimer timer;
     private final BooleanSupplier idle;
     private final IntSupplier lastStreamId;
-
     private final AtomicBoolean draining = new AtomicBoolean();
 
     /** Why streams will be refused; written before they are. */
@@ -55,12 +53,7 @@ final class ConnectionEnd {
     private final AtomicBoolean refusing = new AtomicBoolean();
     private final AtomicBoolean finishing = new AtomicBoolean();
 
-    /**
-     * The end of a connection.
-     *
-     * @param lastStreamId the last stream that the client opened; the reading thread changes it before it asks whether
-     *     streams are refused
-     */
+    /** The reading thread changes {@code lastStreamId} before it asks whether streams are refused. */
     ConnectionEnd(
             Transport transport,
             FrameWriter writer,
@@ -162,7 +155,6 @@ final class ConnectionEnd {
         transport.close();
     }
 
-    /** Throws the client's error, where it ends the connection. */
     void throwError() {
         ClientErrorException error = clientError;
         if (error != null) {

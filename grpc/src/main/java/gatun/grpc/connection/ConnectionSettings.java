@@ -6,17 +6,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The limits of every connection of one listener.
- *
- * @param maxMessageSize bytes of one request message, decompressed too; a larger one fails its call with
- *     RESOURCE_EXHAUSTED
- * @param maxConcurrentCalls calls of one connection that may run at a time, those whose client has gone included; one
- *     more is refused with REFUSED_STREAM, which clients may repeat elsewhere
- * @param maxMetadataSize bytes of a call's metadata as HTTP/2 counts them (32 for each field besides name and value)
- * @param streamWindow bytes that a client may send on a stream ahead of what its handler consumed
- * @param connectionWindow bytes that may be on their way on a connection
- * @param maxFrameSize the largest DATA frame that a client may send
- * @param keepalive how connections are kept alive, and when they end
+ * The limits of every connection of one listener. A request message over {@code maxMessageSize} bytes, decompressed
+ * too, fails its call with RESOURCE_EXHAUSTED; a call beyond {@code maxConcurrentCalls}, those whose client has gone
+ * included, is refused with REFUSED_STREAM, which clients may repeat elsewhere. {@code maxMetadataSize} is in bytes as
+ * HTTP/2 counts them (32 for each field besides name and value). {@code streamWindow} limits bytes ahead of what the
+ * handler consumed, {@code connectionWindow} those on their way, {@code maxFrameSize} a client's DATA frame.
  */
 public record ConnectionSettings(
         int maxMessageSize,
@@ -57,40 +51,22 @@ public record ConnectionSettings(
     }
 
     /**
-     * How connections are kept alive, and when they end though nobody asked for it.
-     *
-     * @param pings how the server asks a client whether it is still there
-     * @param clientPings how often a client may ask the same
-     * @param withoutCalls whether both sides may send such PINGs while no call runs
-     * @param age how old a connection may become
-     * @param patience how long a client may take to greet, a TLS handshake included, and to send a header block that it
-     *     began
+     * How connections are kept alive, and when they end unasked. {@code withoutCalls} if PINGs may be sent while no
+     * call runs; {@code patience} for a client to greet, TLS handshake included, and to send a header block that it
+     * began.
      */
     public record KeepaliveSettings(
             Pings pings, ClientPings clientPings, boolean withoutCalls, Age age, Duration patience) {
         /**
-         * How the server asks a client, by a PING, whether it is still there.
-         *
-         * @param time after so long without a frame of the client it is asked
-         * @param timeout how long it may take to answer; then the connection ends
-         * @param withoutData how many PINGs we send while we have nothing else to send; 0 for any number
+         * The server asks by a PING whether a client is there, after {@code time} without a frame of it; without an
+         * answer in {@code timeout} the connection ends. {@code withoutData} PINGs, 0 for any, go with nothing else.
          */
         public record Pings(Duration time, Duration timeout, int withoutData) {}
 
-        /**
-         * How often a client may send PINGs.
-         *
-         * @param leastInterval how long it must wait between two while we send it nothing
-         * @param strikes how many may come too early before the connection ends; 0 for any number
-         */
+        /** The least time between a client's PINGs while we send nothing, and how many may be early; 0 for any. */
         public record ClientPings(Duration leastInterval, int strikes) {}
 
-        /**
-         * How old a connection may become.
-         *
-         * @param most when running calls end and new ones go elsewhere, a tenth more or less; empty for never
-         * @param grace how long running calls may take then; empty for any time
-         */
+        /** The age, a tenth more or less, when new calls go elsewhere, and then the time for running ones. */
         public record Age(Optional<Duration> most, Optional<Duration> grace) {
             /** Any age. */
             public static final Age ANY = new Age(Optional.empty(), Optional.empty());

@@ -30,7 +30,6 @@ final class ConnectionStreams {
     /** Whether the reading thread, which alone writes it, may be about to add a call. */
     private volatile boolean opening;
 
-    /** When the last call ended. */
     private volatile long lastEndedNanos = System.nanoTime();
 
     /** The client opens stream {@code id}, and a call may be added until {@link #endOpening}. */
@@ -81,7 +80,6 @@ final class ConnectionStreams {
         liveCalls.decrementAndGet();
     }
 
-    /** How many calls are not over. */
     int liveCalls() {
         return liveCalls.get();
     }
@@ -119,10 +117,9 @@ final class ConnectionStreams {
     }
 
     /**
-     * The flow-control window of a connection: the bytes that its client may still send. Bytes are given back when they
-     * are read: how much a stream may keep waiting is its own window's matter. They count as given once the increment
-     * is announced, which is late when the client does not read. Used by the reading thread, except for the methods
-     * that the writer calls under its lock.
+     * The bytes that a client may still send on a connection. They are given back when they are read: how much may wait
+     * is the streams' windows' matter. They count as given once announced, late for a client that does not read. Used
+     * by the reading thread, but for what the writer calls under its lock.
      */
     static final class ConnectionWindow {
         private final FrameWriter writer;
@@ -133,9 +130,7 @@ final class ConnectionStreams {
         private long received;
         private int owed;
 
-        /**
-         * All that the client was ever allowed to send; written under the writer's lock, before the client can know.
-         */
+        /** All bytes ever allowed to the client; written under the writer's lock, before the client can know. */
         private volatile long allowed = Http2.DEFAULT_WINDOW_SIZE;
 
         ConnectionWindow(FrameWriter writer, int size) {
@@ -151,11 +146,7 @@ final class ConnectionStreams {
             }
         }
 
-        /**
-         * A DATA frame of {@code length} bytes, padding and all, came.
-         *
-         * @throws ConnectionError when the client was not allowed to send it
-         */
+        /** A DATA frame of {@code length} bytes, padding included, came. Throws {@link ConnectionError} if too long. */
         void received(int length) {
             received += length;
             if (received > allowed) {

@@ -16,7 +16,6 @@ final class ConnectionWatch {
     private static final long KEEPALIVE_PING = 0x676174756e000002L;
 
     private static final String TOO_OLD = "max_age";
-
     private static final long NEVER = Long.MAX_VALUE;
 
     /** Connections that began together do not all end together: their ages differ by so much to either side. */
@@ -43,11 +42,7 @@ final class ConnectionWatch {
     /** Calls off the next look; written by the reading thread until the client has greeted, and then by the timer's. */
     private volatile Runnable callOff = () -> {};
 
-    /**
-     * A watch that begins with {@link #begin}.
-     *
-     * @param lastReadNanos when the last frame of the client came
-     */
+    /** A watch that begins with {@link #begin}; {@code lastReadNanos} is when the client's last frame came. */
     ConnectionWatch(
             KeepaliveSettings settings,
             DeadlineTimer timer,

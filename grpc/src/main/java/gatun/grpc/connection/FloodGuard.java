@@ -8,9 +8,8 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limit is
- * far above the needs of clients. {@link gatun.runtime.limits.WorkBudgets} counts calls that are thrown away.
- * Used by the reading thread only.
+ * Counts frames that cost a client nothing and us something; cuts off who sends too many in a second, far more than
+ * clients need. {@link gatun.runtime.limits.WorkBudgets} counts calls thrown away. Used by the reading thread only.
  */
 final class FloodGuard {
     /** Frames of one kind that one second may bring. */
@@ -22,7 +21,6 @@ final class FloodGuard {
     private long secondBegan;
     private int controlFrames;
 
-    /** A guard whose seconds are those of {@code nanoClock}. */
     FloodGuard(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
         this.secondBegan = nanoClock.getAsLong();
@@ -54,9 +52,8 @@ final class FloodGuard {
     }
 
     /**
-     * Counts the PINGs that come earlier than allowed, and cuts off a client that sends too many: each costs a
-     * response, and wakes radios and processors. After data was sent the client may PING anew, since it may measure the
-     * bandwidth. Used by the reading thread only.
+     * Counts PINGs that come too early, and cuts off who sends too many: each costs a response and wakes radios. After
+     * data was sent a client may PING anew, to measure the bandwidth. Used by the reading thread only.
      */
     static final class PingStrikes {
         /** The text that gRPC's clients look for: they PING less often when they read it. */
@@ -71,17 +68,12 @@ final class FloodGuard {
         private long lastNanos;
         private int strikes;
 
-        /** A count by the time of {@code nanoClock}. */
         PingStrikes(KeepaliveSettings settings, LongSupplier nanoClock) {
             this.settings = settings;
             this.nanoClock = nanoClock;
         }
 
-        /**
-         * A PING came.
-         *
-         * @param dataSent whether headers or messages were sent since the last one
-         */
+        /** A PING came; {@code dataSent} if headers or messages were sent since the last one. */
         void ping(boolean dataSent, boolean calls) {
             long now = nanoClock.getAsLong();
             Duration least =

@@ -51,21 +51,14 @@ final class FrameHandler {
     private final AtomicLong grownWindow = new AtomicLong();
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
-
-    /** What the last call was opened with. */
     private @Nullable CallOpening<?, ?> lastOpening;
 
     /** The call that the present frame has completed, and nobody runs yet. */
     private @Nullable StreamCall ready;
 
-    /** When the last frame came. */
     private volatile long lastReadNanos = System.nanoTime();
 
-    /**
-     * Handles the frames of {@code connection} that {@code reader} cuts.
-     *
-     * @param headerBlockLimit begins to limit the time of a header block; what it returns ends the limit
-     */
+    /** Handles frames; {@code headerBlockLimit} begins to limit the time of a header block, its result ends that. */
     FrameHandler(
             GrpcConnection connection,
             CallAdmission admission,

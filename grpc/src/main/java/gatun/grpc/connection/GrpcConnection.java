@@ -27,7 +27,6 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -36,9 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client only, or runs a call
- * that it is {@linkplain LentReader lent to}: other threads run the handlers else, and write. Calls that still run when
- * the connection is gone are cancelled.
+ * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client or runs a call that
+ * it is {@linkplain LentReader lent to}; other threads run handlers and write. Calls are cancelled when it is gone.
  */
 final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
@@ -328,8 +326,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
             ready.standBack();
         }
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
-        List<GrpcStream> left = new ArrayList<>(streams.all());
-        left.forEach(stream -> stream.lost(gone));
+        new ArrayList<>(streams.all()).forEach(stream -> stream.lost(gone));
         writer.close();
         reader.release();
         transport.release();

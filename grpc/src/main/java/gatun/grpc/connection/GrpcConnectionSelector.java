@@ -84,13 +84,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final HostNames hosts;
     private final WorkBudgets budgets;
 
-    /**
-     * Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log.
-     *
-     * @param hosts the names of this server, for clients on this machine
-     * @param budgets limit the work that clients throw away
-     * @param placement decides on which threads calls run
-     */
+    /** Serves {@code services}; {@code hosts} are the names of this server, for clients on this machine. */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
             BufferPool pool,
@@ -179,12 +173,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         return open.stream().map(GrpcConnection::use);
     }
 
-    /**
-     * Asks the clients of all connections that are open now to open their next calls on other connections. Streams that
-     * they open all the same are served.
-     *
-     * @param why the reason that they are told
-     */
+    /** Asks clients of open connections, told {@code why}, to call on others next; what they open here is served. */
     public void askToLeave(String why) {
         open.forEach(connection -> connection.askToLeave(why));
     }

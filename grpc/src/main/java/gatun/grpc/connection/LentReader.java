@@ -14,10 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lends a connection's reading thread to calls. A client that waits for each response before it sends the next request
- * leaves nothing to read meanwhile: the thread that has read the request answers it, and finds the next one there; no
- * thread has to be woken for the one or the other. Where clients have several calls at a time, their calls have threads
- * of their own. A call that waits for the client, or has lasted for some time, has another thread read on.
+ * Lends a connection's reading thread to calls. A client that waits for each response leaves nothing to read meanwhile:
+ * the thread that read the request answers it and finds the next, and no other has to be woken. Calls at the same time
+ * have threads of their own. A call that waits for the client, or lasts, has another thread read on.
  */
 @SuppressWarnings("ReferenceEquality") // a call equals no other
 final class LentReader implements LoanWatchdog.Lender {
@@ -35,7 +34,7 @@ final class LentReader implements LoanWatchdog.Lender {
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final Runnable readOn;
 
-    /** The call that runs on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
+    /** The call on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
     private final AtomicReference<@Nullable StreamCall> borrower = new AtomicReference<>();
 
     // Of the reading thread.

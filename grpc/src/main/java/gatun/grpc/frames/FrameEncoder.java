@@ -19,9 +19,7 @@ public final class FrameEncoder {
     /** PINGs of {@link #keepalive} since the last headers or message. */
     private int pings;
 
-    /**
-     * Whether headers or a message went out since {@link #dataSent} was asked; written under the lock and by the asker.
-     */
+    /** Whether headers or a message went out since {@link #dataSent}; written under the lock and by its caller. */
     private volatile boolean dataSent;
 
     public FrameEncoder(WriteBatch batch) {
@@ -101,11 +99,7 @@ public final class FrameEncoder {
         batch.putInt((int) data);
     }
 
-    /**
-     * PING, unless {@code limit} of these went out without headers or a message in between; a limit of 0 is none.
-     *
-     * @return whether it goes out
-     */
+    /** Sends a PING, unless {@code limit} of them, 0 for any, went out since headers or a message; whether it does. */
     public boolean keepalive(long data, int limit) throws IOException {
         if (limit > 0 && pings >= limit) {
             return false;

@@ -11,17 +11,15 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Cuts what a client sends into frames. Small payloads pass through a native buffer; large ones are read from the
- * transport straight to where they belong. While the reader waits for the client it has a small buffer only: it takes a
- * large one when the client had more than fits into that, and gives it back when the client has no more. Used by the
- * reading thread only.
+ * Cuts what a client sends into frames. Small payloads pass through a native buffer; large ones are read straight to
+ * where they belong. A waiting reader has a small buffer only: it takes a large one while the client has more than fits
+ * into that. Used by the reading thread only.
  */
 public final class FrameReader {
     /** From this size on, bytes that are not in the buffer yet are read straight into their destination. */
     private static final int DIRECT_READ_SIZE = 32 * 1024;
 
     private final Transport transport;
-
     private final ConnectionBuffers buffers;
     private final ByteBuffer small;
     private final MemorySegment smallMemory;
@@ -95,11 +93,7 @@ public final class FrameReader {
         return streamId;
     }
 
-    /**
-     * Goes on with a frame that has a size which its type may have.
-     *
-     * @throws ConnectionError FRAME_SIZE_ERROR where it does not fit
-     */
+    /** Throws {@link ConnectionError} FRAME_SIZE_ERROR unless the frame's size is one that its type may have. */
     public void requireSize(boolean fits) {
         if (!fits) {
             throw new ConnectionError(
@@ -108,11 +102,7 @@ public final class FrameReader {
         }
     }
 
-    /**
-     * Goes on with a frame that belongs to the connection.
-     *
-     * @throws ConnectionError PROTOCOL_ERROR where it came on a stream
-     */
+    /** Throws {@link ConnectionError} PROTOCOL_ERROR for a frame on a stream. */
     public void requireConnection() {
         if (streamId != 0) {
             throw new ConnectionError(
@@ -121,11 +111,7 @@ public final class FrameReader {
         }
     }
 
-    /**
-     * Goes on with a frame that belongs to a stream.
-     *
-     * @throws ConnectionError PROTOCOL_ERROR where it came on the connection
-     */
+    /** Throws {@link ConnectionError} PROTOCOL_ERROR for a frame on the connection. */
     public void requireStream() {
         if (streamId == 0) {
             throw new ConnectionError(
@@ -157,10 +143,7 @@ public final class FrameReader {
         return transport instanceof SocketTransport;
     }
 
-    /**
-     * Whether the client has sent more than was read, or has left. Without waiting; to be called while nobody writes,
-     * where {@link #canLook} is true. Throws {@link IOException} when the connection fails.
-     */
+    /** Whether the client has sent more or has left. Never waits; for when nobody writes, if {@link #canLook}. */
     public boolean hasMore() throws IOException {
         if (buffer.hasRemaining()) {
             return true;
@@ -175,12 +158,7 @@ public final class FrameReader {
         }
     }
 
-    /**
-     * Whether the client has ended its bytes, of which as many are read as there is room for. Without waiting; to be
-     * called before anything is read or written, where {@link #canLook} is true.
-     *
-     * @throws IOException when the connection fails
-     */
+    /** Reads what there is room for; whether the client has ended. Never waits; when nothing was read or written. */
     public boolean hasEnded() throws IOException {
         buffer.compact();
         try {
@@ -334,11 +312,8 @@ public final class FrameReader {
     }
 
     /**
-     * The native buffers of a listener's gRPC connections. A connection keeps two small ones, in which ordinary
-     * requests and responses fit, and takes a large one only while more than that is on its way. Thread-safe.
-     *
-     * @param small buffers of {@link #SMALL_BYTE_SIZE} bytes
-     * @param large buffers of {@link IoBuffers#BYTE_SIZE} bytes
+     * A listener's native buffers. A connection keeps two small ones of {@link #SMALL_BYTE_SIZE} bytes, which ordinary
+     * messages fit, and takes a large one of {@link IoBuffers#BYTE_SIZE} while more is on its way. Thread-safe.
      */
     public record ConnectionBuffers(IoBuffers small, IoBuffers large) {
         /** Bytes of a small buffer: they are the largest cost of an idle connection. */

@@ -15,16 +15,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a connection's frames. One lock orders them: whoever holds it checks a window, takes from it and writes, in
- * one go. The reader never waits for the lock: it puts its frames and changes into a queue ({@link #control}), which is
- * emptied by the thread that holds the lock, or by the reader itself when none does. A call that finds a window empty
- * leaves the lock and parks until its stream is woken.
+ * Writes a connection's frames. One lock orders them: its holder checks a window, takes from it and writes in one go.
+ * The reader never waits for it: its frames and changes go into a queue ({@link #control}) that the holder empties, or
+ * the reader when there is none. A call with an empty window leaves the lock and parks until its stream is woken.
  */
 public final class FrameWriter {
     /** A task that runs under the lock, on any thread: appends frames, changes windows. Must not wait. */
     @FunctionalInterface
     public interface Control {
-        /** Does it. */
+        /** Appends frames or changes windows. */
         void apply(FrameWriter writer) throws IOException;
     }
 
@@ -54,12 +53,7 @@ public final class FrameWriter {
     /** When the write that is under way began, or 0. */
     private volatile long writingSinceNanos;
 
-    /**
-     * A writer on {@code transport}.
-     *
-     * @param readingPatience for how long a client with too many unread responses may read none; it is cut off then
-     * @param onFailure takes the first failure, after which nothing more is written
-     */
+    /** Cuts off who leaves too many responses unread for {@code readingPatience}; writes nothing after a failure. */
     public FrameWriter(
             Transport transport,
             ConnectionBuffers buffers,
@@ -75,19 +69,15 @@ public final class FrameWriter {
     }
 
     /**
-     * {@link #enqueue} for responses that a client can cause any number of times. Where too many wait for a client that
-     * does not read, waits until they are written, so that no more is read of it. Used by the reading thread only.
-     *
-     * @throws ConnectionError when the client reads none of its responses for too long
+     * {@link #enqueue} for responses that clients can cause any number of times: while too many are unread, waits, so
+     * that no more is read. For the reading thread. Throws ConnectionError when that takes too long.
      */
     public void control(Control action) {
         pending.awaitRoom();
         enqueue(action);
     }
 
-    /**
-     * Does {@code lastWords} as {@link #enqueue} would, writes everything that waits, and then runs {@code afterwards}.
-     */
+    /** Enqueues {@code lastWords}, writes everything that waits, and then runs {@code afterwards}. */
     public void finish(Control lastWords, Runnable afterwards) {
         enqueue(w -> {
             lastWords.apply(w);
@@ -96,9 +86,8 @@ public final class FrameWriter {
     }
 
     /**
-     * Does {@code action} under the lock, now or as soon as its present holder is done. Never waits, neither for the
-     * lock nor for the client: the writing is left to a thread of its own. Only for tasks of which a bounded number can
-     * wait. Any thread.
+     * Does {@code action} under the lock, now or when its holder is done. Never waits for lock or client: a thread of
+     * its own writes. Only for tasks of which a bounded number can wait. Any thread.
      */
     public void enqueue(Control action) {
         pending.add(action);
@@ -106,7 +95,7 @@ public final class FrameWriter {
         while (!toWrite && !pending.isEmpty() && lock.tryLock()) {
             try {
                 applyPending();
-                toWrite = mustFlush() || !pending.isEmpty();
+                toWrite = (!closed && (!batch.isEmpty() || afterFlush != null)) || !pending.isEmpty();
             } catch (Throwable t) {
                 fail(t);
             } finally {
@@ -124,11 +113,7 @@ public final class FrameWriter {
         boolean look() throws IOException;
     }
 
-    /**
-     * The result of {@code look}, during which nobody writes; false when somebody does.
-     *
-     * @throws IOException the look's
-     */
+    /** The result of {@code look}, during which nobody writes; false when somebody does. */
     public boolean whileNobodyWrites(Look look) throws IOException {
         if (!lock.tryLock()) {
             return false;
@@ -141,10 +126,6 @@ public final class FrameWriter {
                 enqueue(w -> {}); // with what came meanwhile
             }
         }
-    }
-
-    private boolean mustFlush() {
-        return !closed && (!batch.isEmpty() || afterFlush != null);
     }
 
     private void flushPending() {
@@ -162,12 +143,8 @@ public final class FrameWriter {
     }
 
     /**
-     * Sends a part of a call's response and waits, parked, where windows are empty.
-     *
-     * @param headers the response's header block; empty when it was sent before
-     * @param message the message, closed on every path; null for none
-     * @param trailers the block that ends the stream; empty when more will come
-     * @return whether all was written; false when the stream or the connection ended before
+     * Sends a part of a response; waits, parked, while windows are empty. Blocks are empty for none; {@code message},
+     * or null, is closed on every path, {@code trailers} end the stream. False if stream or connection ended before.
      */
     public boolean send(SendingStream stream, byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
         try (message) {
@@ -311,9 +288,7 @@ public final class FrameWriter {
         return initialWindow;
     }
 
-    /**
-     * Changes the initial send window of all streams; those that wait to send are the caller's to wake. Under the lock.
-     */
+    /** Changes the initial send window of all streams; the caller wakes those that wait. Under the lock. */
     public void initialWindow(long byteSize) {
         assert lock.isHeldByCurrentThread();
         initialWindow = byteSize;

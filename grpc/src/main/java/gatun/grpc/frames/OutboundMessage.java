@@ -9,10 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A serialised message: bytes on the heap, and among them parts that are sent from where they lie, which a marshaller
- * returns. Owns a claim on the memory of the parts: {@link #close()} gives it back once, and the connection calls it
- * when the last byte is out or will never be. Reading it as a stream works too, for whoever wants plain bytes. One
- * thread uses it at a time.
+ * A serialised message that a marshaller returns: bytes on the heap, and among them parts that are sent from where they
+ * lie. Owns a claim on the parts' memory until {@link #close()}, which the connection calls when the last byte is out
+ * or will never be. Can be read as a stream, too. One thread uses it at a time.
  */
 public final class OutboundMessage extends InputStream implements KnownLength {
     /** Bytes of gRPC's prefix: one that says whether the message is compressed, four of length. */
@@ -38,10 +37,8 @@ public final class OutboundMessage extends InputStream implements KnownLength {
     private long done;
 
     /**
-     * A message of the first {@code length} of {@code bytes} and of {@code parts}, which are valid until {@code hold} is
-     * closed. The arrays are not copied.
-     *
-     * @param ends for each part, how many of the bytes are in front of it; never less than for the one before
+     * The first {@code length} of {@code bytes}, and {@code parts} that are valid until {@code hold} is closed;
+     * {@code ends} says how many bytes are in front of each, never fewer than before. The arrays are not copied.
      */
     public OutboundMessage(byte[] bytes, int length, int[] ends, MemorySegment[] parts, Hold hold) {
         this.bytes = bytes;

@@ -24,12 +24,7 @@ final class PendingControls {
     /** The reading thread while it waits for responses to be written. */
     private volatile @Nullable Thread reader;
 
-    /**
-     * None yet.
-     *
-     * @param readingPatience for how long a client with too many unread responses may read none
-     * @param closed whether nothing is written any more
-     */
+    /** A client may leave too many responses unread for {@code readingPatience}. {@code closed}: nothing is written. */
     PendingControls(Duration readingPatience, BooleanSupplier closed) {
         this.readingPatience = readingPatience;
         this.closed = closed;
@@ -50,7 +45,6 @@ final class PendingControls {
         return action;
     }
 
-    /** The number of tasks that wait, at this moment. */
     int size() {
         return count.get();
     }
@@ -59,16 +53,11 @@ final class PendingControls {
         return queue.isEmpty();
     }
 
-    /** Drops all, when nothing is written any more. */
     void clear() {
         queue.clear();
     }
 
-    /**
-     * Returns at once where not too many wait; else as soon as half of them are gone. For the reading thread.
-     *
-     * @throws ConnectionError when the client reads none of its responses for too long
-     */
+    /** Waits while too many wait, until half are gone. Throws {@link ConnectionError} if none is read for too long. */
     void awaitRoom() {
         if (count.get() >= LIMIT) {
             awaitWritten();
@@ -95,7 +84,6 @@ final class PendingControls {
         }
     }
 
-    /** Lets the reading thread look again, if it waits. */
     void wakeReader() {
         Thread waiting = reader;
         if (waiting != null) {

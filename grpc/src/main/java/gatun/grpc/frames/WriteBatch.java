@@ -7,11 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/**
- * The contents of the next write to the transport: bytes staged one after the other in a native buffer, and between
- * them native memory that is written from where it lies. The buffer is small until more is staged than fits into it.
- * Used under the writer's lock.
- */
+/** The next write: staged bytes, and between them native memory where it lies. Used under the writer's lock. */
 final class WriteBatch {
     /** Where a full batch goes. */
     @FunctionalInterface
@@ -113,7 +109,6 @@ final class WriteBatch {
         }
     }
 
-    /** Writes everything, if there is anything. */
     void flush() throws IOException {
         if (isEmpty()) {
             return;

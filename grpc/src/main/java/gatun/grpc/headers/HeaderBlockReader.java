@@ -28,11 +28,7 @@ public final class HeaderBlockReader {
     private final int sizeLimit;
     private final Supplier<Runnable> timeLimit;
 
-    /**
-     * Reads blocks of at most {@code sizeLimit} bytes once they are unpacked.
-     *
-     * @param timeLimit begins to limit the time of a block that has not come as a whole; what it returns ends the limit
-     */
+    /** Reads blocks up to {@code sizeLimit} unpacked bytes; {@code timeLimit} starts a limit, its result ends it. */
     public HeaderBlockReader(FrameReader reader, int sizeLimit, Supplier<Runnable> timeLimit) {
         this.reader = reader;
         this.timeLimit = timeLimit;
@@ -119,16 +115,8 @@ public final class HeaderBlockReader {
     }
 
     /**
-     * The header block that opens a call, or several.
-     *
-     * @param method the HTTP method
-     * @param path the path as the client wrote it
-     * @param authority the authority; empty when there was none, or one that is no host
-     * @param route where the block says that the call comes from and goes to
-     * @param contentType the content type; empty when there was none
-     * @param timeout the {@code grpc-timeout}; empty when there was none
-     * @param compression how messages may be compressed
-     * @param metadata every field that is not HTTP/2's own; only read, for handlers get a {@linkplain #metadataCopy copy}
+     * The header block that opens a call, or several. Absent texts are empty, as is an {@code authority} that is no
+     * host. {@code metadata}, all fields but HTTP/2's, is only read: handlers get a {@linkplain #metadataCopy copy}.
      */
     public record RequestHead(
             String method,
@@ -140,20 +128,12 @@ public final class HeaderBlockReader {
             Compression compression,
             Metadata metadata) {
         /**
-         * The way of a call, as its header block tells it.
-         *
-         * @param hosts the hosts that it is for, which are one unless the client contradicts itself; an empty text stands
-         *     for an authority that is no host
-         * @param forwarded whether a proxy says that the call came through it
+         * The way of a call: the {@code hosts} that it is for, one unless the client contradicts itself, empty for an
+         * authority that is no host; {@code forwarded} if a proxy says that the call came through it.
          */
         public record Route(List<String> hosts, boolean forwarded) {}
 
-        /**
-         * The client's word on compressed messages.
-         *
-         * @param encoding the {@code grpc-encoding} of its own; {@code identity} when there was none
-         * @param acceptEncoding the {@code grpc-accept-encoding}, all of it; empty when there was none
-         */
+        /** The {@code grpc-encoding}, or {@code identity}, and the {@code grpc-accept-encoding}, all of it, or "". */
         public record Compression(String encoding, String acceptEncoding) {}
 
         /** The metadata for a handler, which may change it: other calls have the same head. */
@@ -164,9 +144,8 @@ public final class HeaderBlockReader {
         }
 
         /**
-         * Lets a decoder that takes only hosts for an authority read the header blocks of clients that name a Unix domain
-         * socket by its path, as grpc-java does: puts another text of the same length in its place, so that the compression
-         * state stays that of the client. One thread uses it.
+         * Lets a decoder that takes only hosts read blocks whose authority is a Unix domain socket's path, as
+         * grpc-java's: puts a text of the same length there, which keeps the compression state. One thread uses it.
          */
         static final class UnixSocketAuthority {
             private static final byte[] NAME = ":authority".getBytes(StandardCharsets.US_ASCII);
@@ -191,8 +170,7 @@ public final class HeaderBlockReader {
                 ByteBuffer in = block.duplicate();
                 while (HpackStrings.skipToLiteral(in)) {
                     int nameIndex = HpackStrings.nameIndex(in);
-                    boolean isAuthority = nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in));
-                    if (isAuthority) {
+                    if (nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in))) {
                         return withReadableValue(block, in);
                     }
                     HpackStrings.skip(in);

@@ -74,13 +74,7 @@ public final class HeaderDecoder {
         this.sizeLimit = sizeLimit;
     }
 
-    /**
-     * Decodes a block.
-     *
-     * @throws ConnectionError when the compression state is lost
-     * @throws MalformedHeaders when the block is against HTTP/2's rules
-     * @throws RefusedHeaders when the block is fine by HTTP/2 but not by us
-     */
+    /** Decodes a block. Throws {@link ConnectionError} when the compression state is lost. */
     RequestHead decode(ByteBuffer block) throws MalformedHeaders, RefusedHeaders {
         Optional<RequestHead> repeated = lastBlock.read(block);
         if (repeated.isPresent()) {
@@ -196,9 +190,8 @@ public final class HeaderDecoder {
     }
 
     /**
-     * Checks, before a header block is decoded, the fields that have to be numbers: Jetty's decoder uses the text of a
-     * field that is no number as a format, and {@code %999999999d} would fill the heap. Sees all blocks of a
-     * connection, in order. For one thread.
+     * Checks fields that have to be numbers before a block is decoded: Jetty's decoder uses other texts as a format,
+     * and {@code %999999999d} would fill the heap. Sees all blocks of a connection, in order. For one thread.
      */
     static final class NumericFields {
         // Where HPACK's static table has the names.
@@ -254,9 +247,8 @@ public final class HeaderDecoder {
     }
 
     /**
-     * The header block that came last, if it leaves the tables of HPACK (RFC 7541) as they are: no field that enters
-     * the dynamic table, and no new size of it. The same bytes then mean the same as long as no other block comes
-     * between; many clients open all calls but the first with them. Used by the reading thread only.
+     * The last header block, if it leaves HPACK's tables (RFC 7541) as they are: the same bytes mean the same until
+     * another block comes. Many clients open all calls but the first with them. Used by the reading thread only.
      */
     static final class RepeatedBlock {
         private static final int MOST_BYTES = 256;
@@ -313,7 +305,6 @@ public final class HeaderDecoder {
             return true;
         }
 
-        /** Notes the decoded form of the noted block. */
         void decoded(RequestHead decoded) {
             if (size > 0) {
                 head = Optional.of(decoded);

@@ -148,7 +148,6 @@ public final class HeaderEncoder {
         // The bytes of a character in UTF-8 but for the first.
         private static final int CONTINUATION_MASK = 0xc0;
         private static final int CONTINUATION = 0x80;
-
         private static final String DIGITS = "0123456789ABCDEF";
 
         private PercentEncoding() {}

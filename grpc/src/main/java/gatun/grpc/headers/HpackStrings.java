@@ -64,7 +64,7 @@ final class HpackStrings {
         in.position(length > in.remaining() ? in.limit() : in.position() + length);
     }
 
-    /** Passes over indexed fields and changes of the table's size; false where no field with a value of its own follows. */
+    /** Passes over indexed fields and sizes of the table; false where no field with its own value follows. */
     static boolean skipToLiteral(ByteBuffer in) {
         while (in.hasRemaining()) {
             int first = in.get(in.position());
@@ -84,7 +84,7 @@ final class HpackStrings {
         return (in.get(in.position()) & 0x40) != 0;
     }
 
-    /** Reads the index of the name of the field at the position, which has a value of its own; 0 where the name follows. */
+    /** Reads the index of a name at the position, of a field with its own value; 0 where the name follows. */
     static int nameIndex(ByteBuffer in) {
         return integer(in, isIndexing(in) ? 6 : 4);
     }
@@ -111,9 +111,8 @@ final class HpackStrings {
     }
 
     /**
-     * Lets a decoder that refuses values with a blank at an end, as HTTP/2 wants, read the header blocks of gRPC
-     * clients, which may send them: puts another character in the place of each such blank, so that the compression
-     * state stays that of the client, and takes it away from the decoded values. One thread uses it.
+     * Lets a decoder that refuses outer blanks, as HTTP/2 wants, read values of gRPC clients: puts another character in
+     * each blank's place, which keeps the compression state, and restores it. One thread uses it.
      */
     static final class BlankEnds {
         /** Not ASCII, as all of gRPC's values are, and allowed by the decoder. */

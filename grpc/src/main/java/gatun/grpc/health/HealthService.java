@@ -17,9 +17,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are
- * SERVING when the server is ready and does not stop; a name of something else is not known to those who watch it, and to
- * those who check it where the settings say so. Safe for any thread.
+ * gRPC's health service. The server, which the empty name asks for, and its services are SERVING when it is ready and
+ * does not stop; other names are unknown to watchers, and to checks where the settings say so. Safe for any thread.
  */
 public final class HealthService extends HealthGrpc.HealthImplBase {
     private static final String SERVER = "";
@@ -30,12 +29,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
     private final Set<Runnable> stopListeners = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
-    /**
-     * Reports on {@code server}.
-     *
-     * @param services the names of the services that are served beside this one
-     * @param anyName whether a check is answered for the server whatever the name is
-     */
+    /** Reports on {@code server} and its {@code services}; {@code anyName}: checks of all names are for the server. */
     public HealthService(ServerObservation server, Set<String> services, boolean anyName) {
         this.server = server;
         this.anyName = anyName;
@@ -92,14 +86,11 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
     }
 
     /**
-     * One Watch call: tells a client how it stands with a service, at once and whenever that has changed, until the client
-     * cancels or the server stops. A virtual thread of its own sleeps until something may have changed. A change that is
-     * undone before the watch looks, or while the client does not read, is not reported.
+     * One Watch call: tells a service's health at once and when it changes, until the client cancels or the server
+     * stops. Its virtual thread sleeps meanwhile. A change undone before it looks, or while nobody reads, is not told.
      */
     static final class HealthWatch {
-        /**
-         * A change that came while the client did not read is told when it reads again, and at the latest after this time.
-         */
+        /** After this time at the latest, a change is told that came while the client did not read. */
         private static final long UNREAD_MILLIS = 1000;
 
         private final HealthService health;

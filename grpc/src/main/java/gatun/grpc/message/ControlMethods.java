@@ -26,11 +26,7 @@ public final class ControlMethods {
 
     private ControlMethods() {}
 
-    /**
-     * The service with all its methods limited by {@link gatun.runtime.limits.RequestLimits#controlByteSize}.
-     *
-     * @param service one whose requests are read by protobuf's own marshallers
-     */
+    /** Limits methods of protobuf's marshallers by {@link gatun.runtime.limits.RequestLimits#controlByteSize}. */
     public static ServerServiceDefinition limit(ServerServiceDefinition service, ServerResources server) {
         return InPlaceMethods.replace(
                 service,
@@ -74,7 +70,9 @@ public final class ControlMethods {
                 long files = LoadedFiles.byteSize(prototype, bytes);
                 long control = bytes.byteSize() - files;
                 limits.requireControl(control);
-                keepForTheCall(heap.reserve(HEAP_FACTOR * control + files));
+                Hold reservation = heap.reserve(HEAP_FACTOR * control + files);
+                // The context is the call's own, and cancelled at its end too.
+                Context.current().addListener(ended -> reservation.close(), Runnable::run);
                 CodedInputStream in = CodedInputStream.newInstance(bytes.asByteBuffer());
                 Message message = prototype.getParserForType().parseFrom(in);
                 in.checkLastTagWas(0);
@@ -92,11 +90,6 @@ public final class ControlMethods {
                         .withCause(e)
                         .asRuntimeException();
             }
-        }
-
-        /** The context is the call's own, and cancelled at its end too. */
-        private static void keepForTheCall(Hold reservation) {
-            Context.current().addListener(ended -> reservation.close(), Runnable::run);
         }
 
         private void requireTexts(Message message) {

@@ -33,12 +33,7 @@ public final class InPlaceMethods {
 
     private InPlaceMethods() {}
 
-    /**
-     * A method that refuses calls which begin while the server stops.
-     *
-     * @param generated the method that protoc generated
-     * @param handler answers its calls
-     */
+    /** The {@code generated} method, answered by {@code handler}; refuses calls that begin while the server stops. */
     public static <M extends InferenceCall.Message> ServerMethodDefinition<M, OutboundMessage> method(
             MethodDescriptor<?, ?> generated,
             InPlaceMarshaller<M> marshaller,
@@ -102,23 +97,15 @@ public final class InPlaceMethods {
         }
     }
 
-    /**
-     * Reads messages where the connection has put them, without a copy. Safe for any thread.
-     *
-     * @param <M> the message
-     */
+    /** Reads messages where the connection has put them, without a copy. Safe for any thread. */
     public static final class InPlaceMarshaller<M extends InferenceCall.Message>
             implements MethodDescriptor.Marshaller<M>, Placement {
         private final Function<MemorySegment, M> decoder;
         private final ToIntFunction<ByteBuffer> landing;
 
         /**
-         * A marshaller.
-         *
-         * @param decoder reads a message, which owns nothing yet; throws {@link GatunException} when the bytes are none
-         * @param landing how far into its buffer a message should be put, by its first bytes, so that its first tensor
-         *     is
-         *     aligned
+         * {@code decoder} reads a message, which owns nothing yet, or throws {@link GatunException}; {@code landing}
+         * tells by its first bytes how far into its buffer it is put, so that its first tensor is aligned.
          */
         public InPlaceMarshaller(Function<MemorySegment, M> decoder, ToIntFunction<ByteBuffer> landing) {
             this.decoder = decoder;

@@ -25,12 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One call that asks for one inference. Its thread runs the request, parked while the engine computes, and writes the
- * response itself.
- *
- * @param <M> the request's message
- */
+/** One call for one inference. Its thread runs the request, parked while the engine computes, and answers. */
 public final class InferenceCall<M extends InferenceCall.Message> extends ServerCall.Listener<M> {
     /** A request's message, which owns the memory that it lies in. */
     public interface Message extends AutoCloseable {
@@ -48,27 +43,17 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         void close();
     }
 
-    /**
-     * Converts a protocol's messages to requests, and responses to messages. Safe for any thread.
-     *
-     * @param <M> the request's message
-     */
+    /** Converts a protocol's messages to requests, and responses to messages. Safe for any thread. */
     public interface Exchange<M extends Message> {
         /**
-         * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
-         * its trace.
-         *
-         * @param headers what the client sent with the call
-         * @throws GatunException with the protocol's text for what is wrong, nothing is held then
-         * @throws StatusRuntimeException likewise, where the code is one that only gRPC knows
+         * Takes over the message's memory; the caller owns the request and ends its trace. Holds nothing if it throws:
+         * {@link GatunException} in the protocol's words, StatusRuntimeException for gRPC's own codes.
          */
         InferenceRequest request(M message, Metadata headers);
 
         /**
-         * The message of a response. Takes over the response.
-         *
-         * @param message the request's, whose memory is gone
-         * @throws GatunException when there can be no message for it; the response is closed then
+         * The message of a response, which it takes over; {@code message} is the request's, whose memory is gone.
+         * Throws {@link GatunException} where there can be none; the response is closed then.
          */
         OutboundMessage answer(M message, InferenceResponse response);
 
@@ -212,9 +197,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
 
         private CallTrace() {}
 
-        /**
-         * Begins the trace of a request that is being read; empty for most, which are not traced. The caller ends it.
-         */
+        /** Begins the trace of a request that is being read; empty for most, not traced. The caller ends it. */
         public static Optional<RequestTrace> begin(ServerResources server, ModelVersion model, Metadata headers) {
             Optional<RequestTrace> trace = server.tracing()
                     .begin(

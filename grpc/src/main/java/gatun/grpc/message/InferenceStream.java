@@ -23,21 +23,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call that asks for many inferences. Its requests reach their models in the order of the stream, and run at the
- * same time, each on a thread of its own, up to a limit. Single responses go out in the order of the requests, those of decoupled models as they come. A request that
- * fails is answered too and does not end the stream, unless the protocol has it so.
- *
- * @param <M> the requests' messages
+ * One call for many inferences. Its requests reach their models in the order of the stream and run at the same time,
+ * each on a thread, up to a limit. Single responses go out in that order, those of decoupled models as they come. A
+ * request that fails is answered too and does not end the stream, unless the protocol has it so.
  */
 public final class InferenceStream<M extends InferenceCall.Message> extends ServerCall.Listener<M> {
     /** Requests of one stream that may run or wait for their turn at a time. */
     public static final int MAX_IN_FLIGHT = 32;
 
-    /**
-     * Converts a protocol's messages to requests, and responses to messages. Safe for any thread.
-     *
-     * @param <M> the requests' messages
-     */
+    /** Converts a protocol's messages to requests, and responses to messages. Safe for any thread. */
     public interface Exchange<M extends InferenceCall.Message> {
         /**
          * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
@@ -46,22 +40,15 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         InferenceRequest request(M message);
 
         /**
-         * The message of a response. Takes over the response.
-         *
-         * @param message the request's, whose memory is gone
-         * @param last whether it is the only one or the last
-         * @throws GatunException when there can be no message for it; the response is closed then
+         * The message of a response, which it takes over, the only or the {@code last}; {@code message} is the
+         * request's, its memory gone. Throws {@link GatunException} where there is none; the response is closed then.
          */
         OutboundMessage answer(M message, InferenceResponse response, boolean last);
 
         /** The message that ends the responses of a decoupled model when none of them was the last; empty for none. */
         Optional<OutboundMessage> end(M message, InferenceRequest request);
 
-        /**
-         * The message that a client gets for a failure; empty when the failure ends the stream.
-         *
-         * @param executed whether it failed after it had been accepted
-         */
+        /** A client's message for a failure, after acceptance if {@code executed}; empty when it ends the stream. */
         Optional<OutboundMessage> failure(M message, GatunException failure, boolean executed);
 
         /** The message for a decoupled model's failure in a response's place; empty if it ends the request. */
@@ -140,8 +127,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                     : Optional.of(inferOnce(message, request));
         } catch (GatunException e) {
             failure = e;
-            // No scheduler takes in the request of an ensemble itself, but a fault of the server came from a run of a
-            // member.
+            // No scheduler takes in an ensemble's request itself, but the server's faults came from runs of members.
             executed &= submitted.get() || e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.UNKNOWN;
         } catch (RuntimeException | Error e) {
             LOG.error("a request of a stream failed", e);
@@ -230,7 +216,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         }
     }
 
-    /** The entry of one request of a stream in the access log; nothing where there is no such log. For one thread at a time. */
+    /** One stream request's entry in the access log; nothing without such a log. For one thread at a time. */
     static final class StreamEntry {
         private static final String TRANSPORT = "grpc_stream";
 
@@ -263,7 +249,6 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             return message;
         }
 
-        /** The request has its last response, or has failed. */
         void end(@Nullable GatunException failure) {
             if (entry != null) {
                 Status status = failure == null ? Status.OK : StatusTable.toStatus(failure);

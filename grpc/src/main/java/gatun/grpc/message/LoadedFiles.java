@@ -28,9 +28,7 @@ final class LoadedFiles {
                 ModelRepositoryParameter.BYTES_PARAM_FIELD_NUMBER);
     }
 
-    /**
-     * The length of all fields on a path of field numbers, from the reader's position to {@code end}, where it is left.
-     */
+    /** Bytes of all fields on a path of field numbers, from the reader's position to {@code end}, where it is left. */
     private static long sum(WireReader in, int end, int... path) {
         long byteSize = 0;
         in.window(in.position(), end);

@@ -95,10 +95,8 @@ public abstract class RawMessage implements InferenceCall.Message {
     }
 
     /**
-     * Aligns tensors inside a message, as engines want their elements. The message is put into its buffer so that the
-     * first tensor is right where it lands; a later one is moved to the left over bytes that nobody needs any more, the
-     * tags and names in front of it, or is copied to a buffer of its own where there are too few of those. One
-     * request's.
+     * Aligns tensors inside a message, as engines want them. It lands so that its first tensor is right; a later one
+     * moves left over tags and names that nobody needs any more, or is copied where those are too few. One request's.
      */
     public static final class RawAlignment {
         /** Bytes of the alignment that the pool gives, and that every engine is content with. */
@@ -115,11 +113,8 @@ public abstract class RawMessage implements InferenceCall.Message {
         }
 
         /**
-         * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is
-         * too far from the start to be seen.
-         *
-         * @param start the message's first bytes, between position and limit
-         * @param field the number of the field that holds tensors
+         * How far into a buffer to put a message, by its first bytes, so that its first tensor, in {@code field}, is
+         * aligned; zero when that is too far from the start to be seen.
          */
         public static int landingOffset(ByteBuffer start, int field) {
             int position = start.position();
@@ -155,10 +150,7 @@ public abstract class RawMessage implements InferenceCall.Message {
             return 0;
         }
 
-        /**
-         * The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns the
-         * copy.
-         */
+        /** Aligned tensor data from {@code start} on; calls come in the order of the data. The request owns a copy. */
         public MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
             int alignment = Math.max(1, datatype.byteSize());
             long address = message.address() + start;

@@ -15,12 +15,7 @@ public final class RepeatedField {
     private final int elementType;
     private final Datatype datatype;
 
-    /**
-     * A field of messages within {@code message}.
-     *
-     * @param elementType the wire type of one element; {@link WireReader#LENGTH_DELIMITED} for strings
-     * @param datatype the datatype of the written elements
-     */
+    /** A field of elements of a wire type, LENGTH_DELIMITED for strings, which are written as {@code datatype}. */
     public RepeatedField(MemorySegment message, int field, int elementType, Datatype datatype) {
         this.message = message;
         this.in = new WireReader(message);

@@ -18,9 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses that leave on one stream, by one thread at a time: the single responses in the order of their requests,
- * those of decoupled models in between as they come. Ends the call when all requests are answered, or when one fails in
- * a way that ends it. Safe for any thread.
+ * The responses on one stream, by one thread at a time: single ones in their requests' order, those of decoupled models
+ * as they come. Ends the call when all requests are answered, or a failure ends it. Safe for any thread.
  */
 final class StreamResponses {
     /** A request's place among the responses. Its fields are guarded by the lock of the responses. */
@@ -91,11 +90,7 @@ final class StreamResponses {
         }
     }
 
-    /**
-     * Sends one response of several; waits for others that send, and for a client that reads slowly. Owns the message.
-     *
-     * @throws GatunException CANCELLED when the stream is over
-     */
+    /** Sends and owns one response of several; waits for others and slow clients. Throws CANCELLED after the end. */
     void send(OutboundMessage response) {
         if (!takeTurn()) {
             response.close();
@@ -109,12 +104,7 @@ final class StreamResponses {
         sendWhatIsDue();
     }
 
-    /**
-     * Ends the responses to a request.
-     *
-     * @param response the only or last response, owned by this from now on; null where there is none, or no more
-     * @param failure ends the stream; null in all other cases
-     */
+    /** Ends a request's responses; owns {@code response}, the last or null. A {@code failure} ends the stream. */
     void finish(Place place, @Nullable OutboundMessage response, @Nullable Status failure) {
         boolean waitsForItsTurn;
         boolean late;

@@ -17,11 +17,7 @@ public final class TextCache {
     /** An empty cache. */
     public TextCache() {}
 
-    /**
-     * The text in {@code length} bytes from {@code start} on.
-     *
-     * @throws CharacterCodingException when they are not UTF-8
-     */
+    /** The text in these bytes. Throws {@link CharacterCodingException} when they are not UTF-8. */
     public String text(MemorySegment bytes, int start, int length) throws CharacterCodingException {
         if (length == 0) {
             return "";
@@ -50,11 +46,8 @@ public final class TextCache {
     }
 
     /**
-     * What was read of short parts of messages, for parts of the same bytes, which recur in requests. A fixed number of
-     * places; a newcomer replaces whom it meets. Safe for any thread: entries are immutable, and a lost one costs one more
-     * reading.
-     *
-     * @param <T> what is read of a part; nobody changes it
+     * What was read of short parts of messages, which recur in requests; nobody changes it. A newcomer takes the place
+     * of whom it meets. Thread-safe: entries are immutable, and a lost one costs one more reading.
      */
     public static final class RecurringParts<T> {
         private static final int MAX_LENGTH = 64;
@@ -69,7 +62,7 @@ public final class TextCache {
         /** None yet. */
         public RecurringParts() {}
 
-        /** What was read of the same bytes as the {@code length} from {@code start} on; null where that is not known. */
+        /** What was read of the same bytes as these; null where that is not known. */
         public @Nullable T find(MemorySegment bytes, int start, int length) {
             if (length > MAX_LENGTH) {
                 return null;

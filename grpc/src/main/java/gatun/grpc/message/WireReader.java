@@ -51,11 +51,7 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
                 "the request message is not valid: " + problem + " at byte " + at + " of " + bytes().byteSize());
     }
 
-    /**
-     * Reads a message at {@code start} that holds one number, and leaves the reader behind it.
-     *
-     * @return the number in {@code field}; 0 where it is missing
-     */
+    /** The number in {@code field} of the message at {@code start}, 0 without it; leaves the reader behind that. */
     public final long numberIn(int start, int length, int field) {
         int limit = limit();
         long number = 0;
@@ -73,9 +69,8 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
     }
 
     /**
-     * Reads one request's message and counts the objects that it makes on the Java heap: texts, tensors, parameters,
-     * dimensions. A decoder counts each before it makes it, so a message of many small fields is refused at the limit and
-     * not when it is read. Messages that need more heap than usual requests reserve it. One thread uses it.
+     * Reads a request's message and counts the heap of texts, tensors, parameters and dimensions before each is made:
+     * many small fields are refused at the limit. Messages that need more heap than usual reserve it. For one thread.
      */
     public static final class LimitedReader extends WireReader {
         // Heap taken by the objects of one text, input and so on, in bytes, rounded up.
@@ -105,12 +100,8 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
         }
 
         /**
-         * A text of the message.
-         *
-         * @param texts the texts that recur
-         * @param what the text's name for the client, such as {@code the request's id}
-         * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are; INVALID_ARGUMENT when
-         *     it is not UTF-8
+         * A text of the message, perhaps of {@code texts}; {@code what} names it for the client. Throws
+         * RESOURCE_EXHAUSTED if it or all texts together are too long, INVALID_ARGUMENT when it is not UTF-8.
          */
         public String text(TextCache texts, int start, int length, String what) {
             countText(length, what);
@@ -121,11 +112,7 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
             }
         }
 
-        /**
-         * Counts a text that the caller makes.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are
-         */
+        /** Counts a text that the caller makes. Throws {@link GatunException} RESOURCE_EXHAUSTED if too long. */
         public void countText(int byteSize, String what) {
             limits.requireText(byteSize, what);
             textsByteSize += byteSize;
@@ -133,61 +120,37 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
             needHeap(TEXT_HEAP + 2L * byteSize);
         }
 
-        /**
-         * Counts one more input.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
-         */
+        /** Counts one more input. Throws {@link GatunException} RESOURCE_EXHAUSTED for too many. */
         public void countInput() {
             limits.requireTensors(++inputs, "inputs");
             needHeap(INPUT_HEAP);
         }
 
-        /**
-         * Counts one more requested output.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
-         */
+        /** Counts one more requested output. Throws {@link GatunException} RESOURCE_EXHAUSTED for too many. */
         public void countOutput() {
             limits.requireTensors(++outputs, "outputs");
             needHeap(OUTPUT_HEAP);
         }
 
-        /**
-         * Counts one more parameter, whether of the request or of a tensor.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
-         */
+        /** Counts one more parameter, of the request or a tensor. Throws {@link GatunException} RESOURCE_EXHAUSTED. */
         public void countParameter() {
             limits.requireParameters(++parameters);
             needHeap(PARAMETER_HEAP);
         }
 
-        /**
-         * Counts one more dimension of a shape.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when all shapes together have too many
-         */
+        /** Counts one more dimension, of all shapes together. Throws {@link GatunException} RESOURCE_EXHAUSTED. */
         public void countDimension() {
             limits.requireDimensions(++dimensions);
             needHeap(NUMBER_HEAP);
         }
 
-        /**
-         * Counts one more range of the message whose place is remembered: raw data of a tensor, or a piece of typed data.
-         *
-         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
-         */
+        /** Counts one more range whose place is remembered: raw or typed data. Throws RESOURCE_EXHAUSTED. */
         public void countRange() {
             limits.requireTensors(++ranges, "pieces of tensor data");
             needHeap(NUMBER_HEAP);
         }
 
-        /**
-         * Counts the objects that the caller makes of a part of the message without the methods above.
-         *
-         * @throws GatunException as {@link HeapBudget#reserve}
-         */
+        /** Counts other objects that the caller makes of the message. Throws as {@link HeapBudget#reserve}. */
         public void countHeap(long byteSize) {
             needHeap(byteSize);
         }
@@ -203,9 +166,7 @@ public sealed class WireReader extends MemoryCursor permits WireReader.LimitedRe
             }
         }
 
-        /**
-         * Hands over the heap that is reserved for the objects that were read; the caller closes it when that is garbage.
-         */
+        /** Hands over the heap reserved for what was read; the caller closes it when that is garbage. */
         public Hold takeReservation() {
             Hold taken = reservation;
             reservation = RawMessage.NOTHING;

@@ -157,15 +157,9 @@ public final class WireWriter {
         private TensorMessage() {}
 
         /**
-         * A message of the bytes in {@code head}, followed by a bytes field for each tensor.
-         *
-         * @param outer the number of the field that the whole is in a message of nothing else; {@link #NOT_NESTED} for none
-         * @param head the bytes before the tensors; written to
-         * @param field the number of the tensors' fields, below 16
-         * @param tensors the tensors' data; the array is not copied
-         * @param hold keeps the data valid; closed with the message
-         * @throws GatunException INVALID_ARGUMENT when the message is larger than gRPC's may be; the hold is the caller's
-         *     then
+         * A message of {@code head}, which is written to, and a bytes field, numbered below 16, for each tensor; in a
+         * field {@code outer} of another unless {@link #NOT_NESTED}. {@code hold} keeps the data valid and is closed
+         * with the message. Throws {@link GatunException} INVALID_ARGUMENT beyond gRPC's size, leaving the hold.
          */
         public static OutboundMessage of(int outer, WireWriter head, int field, MemorySegment[] tensors, Hold hold) {
             int[] ends = new int[tensors.length];

@@ -120,9 +120,7 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
         assembler.accept(in, payload);
     }
 
-    /**
-     * The client will send nothing more; whether the call is to be run now, for which the caller has to find a thread.
-     */
+    /** The client will send nothing more; whether the call is to run now, on a thread that the caller finds. */
     public boolean endOfRequest() {
         remoteClosed = true;
         boolean isToRun = false;
@@ -334,9 +332,7 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
 
         private final WorkBudget budget;
 
-        /**
-         * Calls that the server has ended by itself: their clients may reset them at the same moment, or in response.
-         */
+        /** Calls that the server has ended: their clients may reset them at the same moment, or in response. */
         private final AtomicInteger endedEarly = new AtomicInteger();
 
         private volatile boolean tooMuch;
@@ -372,11 +368,7 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
             }
         }
 
-        /**
-         * Goes on with a connection whose client is within its budget.
-         *
-         * @throws ConnectionError ENHANCE_YOUR_CALM otherwise
-         */
+        /** Throws {@link ConnectionError} ENHANCE_YOUR_CALM unless the client is within its budget. */
         public void requireWithin() {
             if (tooMuch) {
                 throw new ConnectionError(

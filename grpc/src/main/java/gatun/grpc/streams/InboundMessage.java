@@ -9,9 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * A received message in native memory. An ordinary marshaller reads it as a stream; one that knows this class works on
- * {@link #segment()} and may {@linkplain #takeOwnership() take the memory over}. Closing it gives the memory back
- * unless somebody took it. One thread uses it at a time.
+ * A received message in native memory: a stream, or {@link #segment()} for marshallers that know this class, which may
+ * {@linkplain #takeOwnership() take the memory over}; else closing gives it back. One thread uses it at a time.
  */
 public final class InboundMessage extends InputStream implements KnownLength {
     private static final Hold NOTHING = () -> {};
@@ -19,8 +18,6 @@ public final class InboundMessage extends InputStream implements KnownLength {
     private final MemorySegment bytes;
     private Hold hold;
     private long position;
-
-    /** Whether it has to be unpacked before anybody reads it. */
     private final boolean compressed;
 
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
@@ -35,7 +32,6 @@ public final class InboundMessage extends InputStream implements KnownLength {
         this.compressed = compressed;
     }
 
-    /** A message without bytes. */
     static InboundMessage empty(boolean compressed) {
         return new InboundMessage(MemorySegment.NULL, NOTHING, compressed);
     }
@@ -93,18 +89,12 @@ public final class InboundMessage extends InputStream implements KnownLength {
     }
 
     /**
-     * An interface that a request marshaller may implement besides {@code MethodDescriptor.Marshaller} to choose how
-     * far into its buffer, which is aligned to 64 bytes, a message is put, so that something inside the message is
-     * aligned. Called by the connection's reader: must be quick and must not throw.
+     * A request marshaller that implements this chooses how far into its buffer, aligned to 64 bytes, a message is put,
+     * so that something inside is aligned. Called by the connection's reader: must be quick and must not throw.
      */
     @FunctionalInterface
     public interface Placement {
-        /**
-         * The number of bytes, 0 to 63, to leave free in front of a message.
-         *
-         * @param start the message's first bytes, as many as have come, between position and limit; only read
-         * @param byteSize the length of the whole message
-         */
+        /** Bytes, 0 to 63, to leave free before a message; {@code start} has those that have come, and is only read. */
         int offset(ByteBuffer start, long byteSize);
     }
 }

@@ -66,7 +66,6 @@ final class MessageAssembler {
 
     // Guarded by lock, so that nobody gives memory back that the socket is being read into.
     private Hold hold = NOTHING;
-
     private boolean busy;
     private boolean closed;
 

@@ -5,11 +5,10 @@ import gatun.grpc.frames.Http2;
 
 /**
  * Bytes that a client may still send on one stream. A message's bytes are given back when its handler has consumed it,
- * so a slow handler holds back its own client only. A message that does not fit into the rest of the window gets its
- * whole length at once, because its memory is already taken; but only when no earlier message waits, or a client could
- * make the server take memory without end. An increment counts for the client once it is announced, which is late when
- * the client does not read. Safe for any thread, by its own monitor: a lock would be one more object for each call. No
- * other lock is taken within, so that a virtual thread never waits there while it is pinned.
+ * so a slow handler holds back its own client only. A message beyond the window gets its whole length at once, as its
+ * memory is taken, but only when no earlier one waits, or a client could make the server take memory without end.
+ * Increments count once announced. Safe for any thread by its own monitor: a lock would be one more object for each
+ * call; no other is taken within, so that no pinned virtual thread waits there.
  */
 final class ReceiveWindow {
     /** Returned bytes are announced to the client from this many on. */
@@ -32,13 +31,7 @@ final class ReceiveWindow {
         this.announceSize = Math.max(1, size / 2);
     }
 
-    /**
-     * A DATA frame came.
-     *
-     * @param payload its bytes without padding
-     * @param padding its bytes of padding, length byte included; given back at once
-     * @return whether the client was allowed to send it
-     */
+    /** A DATA frame came; whether it was allowed. {@code padding}, its length byte included, is given back at once. */
     synchronized boolean received(int payload, int padding) {
         available -= payload + padding;
         told -= payload + padding;
@@ -47,17 +40,12 @@ final class ReceiveWindow {
         return told >= 0;
     }
 
-    /**
-     * A message begins of which {@code beyond} bytes lie beyond the present frame.
-     *
-     * @return the increment to announce, or 0
-     */
+    /** A message begins, {@code beyond} of its bytes after the present frame; the increment to announce, or 0. */
     synchronized int messageBegins(long beyond) {
         awaited = beyond;
         return waitingMessages == 0 ? announceAwaited() : 0;
     }
 
-    /** A message is complete and waits for its handler. */
     synchronized void messageWaits() {
         waitingMessages++;
     }

@@ -20,7 +20,6 @@ final class StreamChanges implements FrameWriter.Control {
         this.stream = stream;
     }
 
-    /** The client lets {@code increment} more bytes be sent. */
     void grow(FrameWriter writer, int increment) {
         growth.addAndGet(increment);
         enqueue(writer);

@@ -8,11 +8,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The other origins ({@code https://console.example}) whose pages may read responses in a browser.
- *
- * @param origins the origins; {@code *} stands for any
- */
+/** Other origins ({@code https://console.example}, or {@code *}) whose pages may read responses in a browser. */
 public record AllowedOrigins(Set<String> origins) {
     private static final String ANY = "*";
 
@@ -36,13 +32,7 @@ public record AllowedOrigins(Set<String> origins) {
         return plain && !origin.isEmpty() && (origins.contains(ANY) || origins.contains(origin));
     }
 
-    /**
-     * Whose page a browser sends a request for, by its {@code Origin} and {@code Sec-Fetch-Site}.
-     *
-     * @param request the request
-     * @param hosts knows the names of this server
-     * @param secure whether the request came over TLS
-     */
+    /** The page that a request is from, by {@code Origin} and {@code Sec-Fetch-Site}; {@code secure} if over TLS. */
     record RequestOrigin(IncomingRequest request, HostCheck hosts, boolean secure) {
         private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
         private static final Pattern OF_WEB_SERVER = Pattern.compile("https?://(.+)", Pattern.CASE_INSENSITIVE);

@@ -31,11 +31,7 @@ final class ChunkSyntax {
     private int extensions;
     private int trailers;
 
-    /**
-     * The size of the chunk that begins with {@code line}, in bytes; 0 for the last.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is malformed
-     */
+    /** The bytes of the chunk that {@code line} begins; 0 for the last. Throws INVALID_ARGUMENT if malformed. */
     int byteSize(String line) {
         int end = line.indexOf(';');
         String digits = end < 0 ? line : line.substring(0, end);
@@ -58,11 +54,7 @@ final class ChunkSyntax {
         }
     }
 
-    /**
-     * Checks a line after the last chunk, which has no meaning here.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is malformed, or one too many
-     */
+    /** Checks a line after the last chunk, without meaning here. Throws INVALID_ARGUMENT if malformed or too many. */
     void trailer(String line) {
         if (++trailers > MAX_TRAILERS) {
             throw malformed("more than " + MAX_TRAILERS + " lines after the last chunk");

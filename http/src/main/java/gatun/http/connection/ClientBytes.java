@@ -11,9 +11,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that a client sends, as Helidon reads them. Bodies may bypass Helidon, straight into native memory; Helidon
- * is then told that the part it expects next is at its end: it gets an empty buffer in place of a body's bytes, and a
- * last chunk in place of chunks. For the connection's thread.
+ * What a client sends, as Helidon reads it. Bodies may bypass Helidon into native memory; it is then told that a body
+ * is at its end, by an empty buffer or a last chunk. For the connection's thread.
  */
 final class ClientBytes extends DataReader {
     private static final byte[] NONE = {};
@@ -43,9 +42,8 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * Reads first the bytes that {@code early} has read from the socket already, then those that {@code presence} has
-     * read while a request waited, then {@code socket}. Bytes that begin between two requests, or that came together
-     * with a head, go to {@code direct} before Helidon.
+     * Reads what {@code early} has read already, then what {@code presence} read while a request waited, then
+     * {@code socket}. Bytes that begin between requests, or came with a head, go to {@code direct} before Helidon.
      */
     static ClientBytes of(
             DataReader early,
@@ -99,12 +97,7 @@ final class ClientBytes extends DataReader {
         return Math.min(limit, super.available());
     }
 
-    /**
-     * Reads a line.
-     *
-     * @throws IncorrectNewLineException when it has more, or its end is malformed
-     * @throws InsufficientDataAvailableException when the client ends before the line does
-     */
+    /** Reads a line. Throws when it has more than {@code limit} bytes or a malformed end, or the client ends before. */
     String line(int limit) {
         int length = findNewLine(limit);
         if (length == limit) {
@@ -115,12 +108,10 @@ final class ClientBytes extends DataReader {
         return line;
     }
 
-    /** Says that the announced body has been read to its end. */
     void tookAnnouncedBody() {
         taken = Taken.ANNOUNCED;
     }
 
-    /** Says that a body in chunks has been read to its end. */
     void tookChunkedBody() {
         taken = Taken.CHUNKS;
     }
@@ -162,9 +153,8 @@ final class ClientBytes extends DataReader {
     }
 
     /**
-     * The bytes that a client sends; a first request of HTTP/1.0 is turned into one of HTTP/1.1 that closes the connection.
-     * Helidon refuses 1.0, which benchmark programs and proxies in front of servers still speak. Clients of both versions
-     * understand Helidon's responses; responses in pieces are ours, and ask {@link #wasOld}. For the connection's thread.
+     * Turns a first request of HTTP/1.0 into one of 1.1 that closes the connection: Helidon refuses 1.0, which
+     * benchmarks and proxies still speak. Clients of both understand responses; those in pieces ask {@link #wasOld}.
      */
     static final class FirstRequest implements Supplier<byte[]> {
         /** Where so many bytes contain no line end, Helidon refuses the request. */

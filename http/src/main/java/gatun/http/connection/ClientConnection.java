@@ -44,17 +44,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the responses with
- * tensors bypass Helidon, between the transport and native memory. Used by its own thread, or the one that it is
- * {@linkplain LentConnection lent} to, except {@link #idleTime},
- * {@link #close} and {@link #look}, which any thread may call.
+ * A client's connection, on which Helidon's own speaks HTTP/1.1; bodies and responses with tensors bypass Helidon,
+ * between transport and native memory. Used by its own thread, or the one that it is {@linkplain LentConnection lent}
+ * to, but for {@link #idleTime}, {@link #close} and {@link #look}, which any thread may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
 
-    /**
-     * Before a connection is closed, up to this many bytes of an unwanted body are read, so that the response arrives.
-     */
+    /** Bytes of an unwanted body that are read before a connection is closed, so that the response arrives. */
     private static final long LINGERING_BYTES = 64L << 20;
 
     /** Up to this many bytes of a next request are read while the server drains, to see whether there is one. */
@@ -94,19 +91,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private boolean endedWithinBody;
 
     private final LastRoute lastRoute = new LastRoute();
-
     private final DirectRequests.Handler handler;
     private final DirectRequests direct;
     private final ServerConnection http1;
 
-    /**
-     * A connection on {@code socket}.
-     *
-     * @param budget limits the work that the client throws away
-     * @param placement decides which thread answers a request
-     * @param watch notices when the client leaves while a request waits
-     * @param http1Connections makes Helidon's own connection
-     */
+    /** {@code budget} limits work that the client throws away; {@code http1Connections} make Helidon's connection. */
     ClientConnection(
             ConnectionContext context,
             ClientSocket socket,
@@ -152,12 +141,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /** Where the last request was led. */
     LastRoute lastRoute() {
         return lastRoute;
     }
 
-    /** What the client may throw away. */
     WorkBudget budget() {
         return budget;
     }
@@ -174,11 +161,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 transport.transferred().out());
     }
 
-    /**
-     * Helidon has read the head of a request.
-     *
-     * @throws CloseConnectionException when the connection was ended first
-     */
+    /** Helidon has read a head. Throws {@link CloseConnectionException} when the connection was ended first. */
     void beginHelidonRequest() {
         activity.beginRequest();
     }
@@ -198,10 +181,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Ends the connection after a response that announced the end: reads on for a while, since a client that is still
-     * sending when the socket closes may lose the response. While the server stops, nothing is waited for.
-     *
-     * @throws CloseConnectionException always
+     * Ends the connection after a response that said so: reads on for a while, unless the server stops, as a client
+     * still sending when the socket closes may lose the response. Returns or throws a {@link CloseConnectionException}.
      */
     public CloseConnectionException linger() {
         try {
@@ -219,10 +200,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Waits for {@code answer}, and notices if the client leaves meanwhile.
-     *
-     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the response has come
-     * @throws CloseConnectionException when the client is gone and there is no response
+     * Waits for {@code answer}; {@code onGone} is run on another thread, perhaps late, when the client leaves. Throws
+     * {@link CloseConnectionException} when it is gone and there is no response.
      */
     <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
         presence.startWaiting(onGone, hasMore());
@@ -262,20 +241,16 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return direct.hasMore() || bytes.buffered(1) > 0;
     }
 
-    /**
-     * Whether the server drains and the client has sent nothing more, so that the current response ends the connection.
-     */
+    /** Whether the response ends the connection: the server drains and the client has sent nothing more. */
     boolean isLast() {
         return activity.draining()
                 && (activity.mustBeLast() || !(hasMore() || presence.hasSentMore(ByteBuffer.allocate(READ_AHEAD))));
     }
 
-    /** As {@link ClientPresence#look}. */
     ClientPresence.Look look(ByteBuffer scratch) {
         return presence.look(scratch);
     }
 
-    /** As {@link ClientPresence#isWaitedFor}. */
     boolean isWaitedFor() {
         return presence.isWaitedFor();
     }
@@ -286,9 +261,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /**
-     * Fills {@code byteSize} bytes of {@code target} from the socket; false when the client ends before.
-     *
-     * @param took hears how many bytes have come, each time that some have
+     * Fills {@code byteSize} bytes from the socket; {@code took} hears of each part. False if the client ends first.
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
         long done = direct.moveTo(target, offset, byteSize);
@@ -336,7 +309,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         transport.shutdownInput();
     }
 
-    /** A request's body is read from now on. */
     void beginBody() {
         clientWait.beginBody();
     }
@@ -385,8 +357,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     @Override
     public void close(boolean interrupt) {
         if (!socket.opened() || (!interrupt && !canInterrupt() && idleTime().compareTo(timeout()) > 0)) {
-            // The client stopped in the middle of a handshake, a request or a response: nothing but the end of the
-            // channel wakes our thread.
+            // The client stopped in a handshake, a request or a response: only the channel's end wakes our thread.
             socket.close();
         }
         if (interrupt) {

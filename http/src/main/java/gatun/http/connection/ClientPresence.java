@@ -11,9 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a client is still there while its request waits. The connection's thread says when a request waits; another
- * thread then looks at the socket, by a read that does not wait. The bytes that it reads, the beginning of a next
- * request, are kept for the connection's thread.
+ * Whether a client is there while its request waits. Its own thread says when one waits; another then looks at the
+ * socket by a read that does not wait. Bytes of a next request that it reads are kept for the connection's thread.
  */
 final class ClientPresence {
     /** The result of a look. */
@@ -45,12 +44,8 @@ final class ClientPresence {
     }
 
     /**
-     * Says that a request waits from now on. For the connection's thread, which leaves the socket alone until
-     * {@link #stopWaiting}.
-     *
-     * @param onGone is run, at most once and on another thread, when the client is gone; perhaps a moment after the
-     *     waiting has ended
-     * @param more whether the client has sent more than the request
+     * A request waits from now on: the connection's thread leaves the socket alone until {@link #stopWaiting}.
+     * {@code onGone} runs once, on another thread, perhaps late, when the client is gone; {@code more} if it sent more.
      */
     void startWaiting(Runnable onGone, boolean more) {
         lock.lock();
@@ -98,9 +93,7 @@ final class ClientPresence {
         return kept != null;
     }
 
-    /**
-     * Checks whether the client has sent bytes that nobody has read yet, and keeps them. For the connection's thread.
-     */
+    /** Whether the client has sent bytes that nobody has read yet; keeps them. For the connection's thread. */
     boolean hasSentMore(ByteBuffer scratch) {
         lock.lock();
         try {
@@ -128,10 +121,7 @@ final class ClientPresence {
         return gone;
     }
 
-    /**
-     * Checks whether the client is gone, and if so runs the action that was given for that. For any thread but the
-     * connection's. {@code scratch} is where data is read first.
-     */
+    /** Runs the action for that if the client is gone; {@code scratch} takes data. For any thread but its own. */
     Look look(ByteBuffer scratch) {
         Runnable onGone;
         if (!lock.tryLock()) {
@@ -174,9 +164,8 @@ final class ClientPresence {
     }
 
     /**
-     * Since when a connection waits for its client. Each byte of a body makes up for the time that the least rate gives it,
-     * and no more: a client that sends faster counts as one that has just sent something, one that sends slower falls
-     * behind. Written by the connection's thread, read by any.
+     * Since when a connection waits for its client. Bytes of a body make up for the time that the least rate gives
+     * them, and no more: who sends slower falls behind. Written by the connection's thread, read by any.
      */
     static final class ClientWait {
         /** Stands for "the server is at work, not the client". */
@@ -204,19 +193,13 @@ final class ClientPresence {
             BODY
         }
 
-        /**
-         * The client is waited for from now on.
-         *
-         * @param bodyByteRate the bytes a second that a client has to send of a body; 0 for any number
-         * @param nanoClock the time, as {@link System#nanoTime}
-         */
+        /** The client is waited for from now on, and has to send {@code bodyByteRate} bytes of a body a second. */
         ClientWait(long bodyByteRate, LongSupplier nanoClock) {
             this.bodyByteRate = bodyByteRate;
             this.nanoClock = nanoClock;
             this.waitingSince = now();
         }
 
-        /** The client is waited for from now on. */
         void startWaiting() {
             waitingSince = now();
         }

@@ -21,11 +21,7 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
- * writer with which Helidon transfers the rest over it. For the connection's thread, except {@link #close}, which any
- * thread may call.
- */
+/** A client's socket, perhaps with TLS, for bodies, tensors and Helidon. For one thread; {@link #close} for any. */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};
     private static final int DISCARDED_AT_ONCE = 64 * 1024;
@@ -34,7 +30,6 @@ final class ClientSocket {
     private final SocketTransport transport;
     private final Supplier<byte[]> reader;
     private final DataWriter writer;
-
     private final boolean secure;
 
     private volatile boolean opened;
@@ -58,11 +53,7 @@ final class ClientSocket {
         return new ClientSocket(channel, transport, true);
     }
 
-    /**
-     * Does the handshake, where there is one; before anything is read or written.
-     *
-     * @throws CloseConnectionException when that fails
-     */
+    /** Does the handshake, if any, before all else. Throws {@link CloseConnectionException} when it fails. */
     void open() {
         try {
             transport.open();
@@ -90,15 +81,11 @@ final class ClientSocket {
         return reader;
     }
 
-    /** Writes pieces from the heap. */
     DataWriter writer() {
         return writer;
     }
 
-    /**
-     * Reads and drops unwanted bytes, below TLS, until no more come or about {@code byteLimit} bytes have. Nothing else
-     * can be read from then on. Throws {@link IOException} when the connection fails.
-     */
+    /** Drops unwanted bytes, below TLS, until none come or about {@code byteLimit} have; nothing can be read then. */
     void discard(long byteLimit) throws IOException {
         ByteBuffer scratch = ByteBuffer.allocate(DISCARDED_AT_ONCE);
         long byteSize = 0;

@@ -31,11 +31,7 @@ public final class Decompression {
         this.maxByteSize = maxByteSize;
     }
 
-    /**
-     * Decompresses into a buffer of the pool, from {@code landing} on. The caller owns it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it comes out too long, or is not compressed
-     */
+    /** Decompresses into a buffer of the caller's, from {@code landing} on. Throws INVALID_ARGUMENT if malformed. */
     public RequestBody.Landed inflate(MemorySegment compressed, int landing) {
         try {
             return read(compressed, landing);
@@ -47,11 +43,7 @@ public final class Decompression {
         }
     }
 
-    /**
-     * The same, but empty when it is not compressed.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it comes out too long
-     */
+    /** The same, but empty when it is not compressed. Throws GatunException INVALID_ARGUMENT when it is too long. */
     public Optional<RequestBody.Landed> inflateIfCompressed(MemorySegment compressed, int landing) {
         try {
             return Optional.of(read(compressed, landing));

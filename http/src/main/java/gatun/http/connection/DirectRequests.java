@@ -22,28 +22,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers the plain requests of a connection before Helidon sees them, which spares what Helidon makes for each
- * request: most of the time and of the heap that a small inference takes. Runs in place of Helidon's wait for the next
- * request. The head of a request that is not plain, or is for the listener's own services, is checked and then handed
- * to Helidon byte for byte. While the client is waited for, the connection may be lent. For the connection's thread, or
- * whoever it is lent to.
+ * Answers the plain requests of a connection before Helidon sees them, which spares most of the time and heap that a
+ * small inference takes. Heads that are not plain, or for the listener's own services, are checked and handed to
+ * Helidon byte for byte. While the client is waited for, the connection may be lent. For its thread, or the borrower's.
  */
 final class DirectRequests {
     /** Answers the requests of a connection. For the connection's thread. */
     interface Handler extends Router {
-        /**
-         * Answers a request that Helidon has not seen.
-         *
-         * @return false when it is for the listener's own routing; nothing has been done then
-         * @throws CloseConnectionException when the connection is to end
-         */
+        /** Answers a request; false, with nothing done, for the listener's routing. Throws to end the connection. */
         boolean answer(DirectRequest request);
 
-        /**
-         * Answers a request whose head is refused, which ends the connection.
-         *
-         * @throws CloseConnectionException always
-         */
+        /** Answers a request whose head is refused; always ends the connection by a CloseConnectionException. */
         CloseConnectionException refuse(RequestHeadParser.RefusedHead refusal);
     }
 
@@ -101,11 +90,7 @@ final class DirectRequests {
         this.times = placement.newConnectionTimes();
     }
 
-    /**
-     * Says that Helidon has finished with a request.
-     *
-     * @param unused the bytes that it has read and not used, the first of those that come next
-     */
+    /** Helidon has finished with a request; the {@code unused} bytes that it has read come next. */
     void begin(byte[] unused) {
         putBack(unused);
         atBegin = true;
@@ -123,11 +108,8 @@ final class DirectRequests {
     }
 
     /**
-     * Answers plain requests, for as long as they come, and refuses those whose heads are malformed.
-     *
-     * @return the head of a request for Helidon, and then the bytes that have been read of its body, empty when there
-     *     are none; null when the client will send nothing more
-     * @throws CloseConnectionException when the connection is to end
+     * Answers plain requests and refuses malformed ones, for as long as they come. Returns a head for Helidon, then
+     * what was read of its body; null when no more will come. Throws {@link CloseConnectionException} to end it.
      */
     byte @Nullable [] untilOther() {
         if (!atBegin) {
@@ -158,12 +140,7 @@ final class DirectRequests {
         return null;
     }
 
-    /**
-     * Lends the connection to a {@link SharedReader}, which answers its requests for as long as they are short and
-     * whole.
-     *
-     * @return whether bytes have come that are not answered
-     */
+    /** Lends the connection to a {@link SharedReader} while requests are short; whether unanswered bytes have come. */
     private boolean lend() {
         if (!placement.runsOnSharedReader(times)
                 || !(transport instanceof ChannelTransport channel)
@@ -280,9 +257,7 @@ final class DirectRequests {
         }
     }
 
-    /**
-     * Makes room for the next bytes behind the unused ones. A long head makes the buffer grow until it has been read.
-     */
+    /** Makes room for bytes behind the unused ones. A long head makes the buffer grow until it has been read. */
     private void makeRoom() {
         int unused = bytes.remaining();
         if (bytes.limit() == bytes.capacity() && bytes.limit() > 0) {
@@ -358,9 +333,7 @@ final class DirectRequests {
         return count < 0;
     }
 
-    /**
-     * Moves up to {@code most} bytes that were read and not used to {@code offset} of {@code target}; returns how many.
-     */
+    /** Moves at most {@code most} unused bytes to {@code offset} of {@code target}; returns how many. */
     int moveTo(MemorySegment target, long offset, long most) {
         int count = (int) Math.min(bytes.remaining(), most);
         if (count > 0) {
@@ -370,12 +343,10 @@ final class DirectRequests {
         return count;
     }
 
-    /** How many bytes have been read and not used. */
     int buffered() {
         return bytes.remaining();
     }
 
-    /** Whether the client has sent more than the bytes that were used. */
     boolean hasMore() {
         return bytes.hasRemaining();
     }

@@ -12,11 +12,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Finds clients that leave while their requests wait. Nobody reads from a connection then, so nobody would notice
- * before the response is written. One thread looks at all connections whose requests have waited for some time already;
- * it exists only while there are any. Requests that are answered sooner are never looked at. Safe for any thread.
- */
+/** Finds clients that leave while their requests wait and nobody reads. Its thread exists while needed. Thread-safe. */
 final class DisconnectWatch {
     private static final Logger LOG = LoggerFactory.getLogger(DisconnectWatch.class);
 
@@ -37,10 +33,6 @@ final class DisconnectWatch {
     /** For the watching thread, of which there is one at a time. */
     private final ByteBuffer scratch = ByteBuffer.allocateDirect(READ_AT_ONCE);
 
-    /** A watch without connections. */
-    DisconnectWatch() {}
-
-    /** Watches a connection from now on. */
     void add(ClientConnection connection) {
         connections.add(connection);
     }
@@ -72,19 +64,10 @@ final class DisconnectWatch {
             idleRounds = roundOrFailure() ? 0 : idleRounds + 1;
         }
         running.set(false);
-        if (isAnythingWaiting()) {
+        if (connections.stream().anyMatch(ClientConnection::isWaitedFor)) {
             // It came between the last round and the end, and perhaps saw a thread that would still look.
             wakeUp();
         }
-    }
-
-    private boolean isAnythingWaiting() {
-        for (ClientConnection connection : connections) {
-            if (connection.isWaitedFor()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** As {@link #round}; a failure ends one round and not the watch, which nobody would begin anew. */

@@ -48,9 +48,7 @@ public final class Exchange {
 
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
     private static final Object THIS_MACHINE = "this machine";
-
     private static final MemorySegment[] NO_TENSORS = {};
-
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
     private static final ResponseHeaders.Constant NO_CONTENT = ResponseHeaders.constant(Status.NO_CONTENT_204);
 
@@ -69,11 +67,7 @@ public final class Exchange {
     /** The other origin whose page may read the response; empty for none. */
     private String allowedOrigin = "";
 
-    /**
-     * {@code request}, which came over {@code connection}.
-     *
-     * @param hosts tells the names of this server from others
-     */
+    /** {@code request}, which came over {@code connection}; {@code hosts} tells this server's names from others. */
     Exchange(ClientConnection connection, IncomingRequest request, HostCheck hosts, Kept kept) {
         this.connection = connection;
         this.hosts = hosts;
@@ -107,12 +101,10 @@ public final class Exchange {
         return connection.location();
     }
 
-    /** As {@link IncomingRequest#host}. */
     Optional<String> host() {
         return request.host();
     }
 
-    /** As {@link IncomingRequest#isFor}. */
     boolean isFor(String lowerCase) {
         return request.isFor(lowerCase);
     }
@@ -138,12 +130,8 @@ public final class Exchange {
     }
 
     /**
-     * Has the rest of the routes see another request in place of the client's: its body with another head.
-     *
-     * @param method the method
-     * @param path the path; there is no query
-     * @param headers the values that count instead of the client's headers; an empty one hides the header. All other
-     *     headers are the client's
+     * Has the rest of the routes see another head, with a {@code path} without a query, before the client's body.
+     * {@code headers} count instead of the client's; an empty one hides the header.
      */
     public void rewrite(Method method, String path, Map<HeaderName, Optional<String>> headers) {
         request = new RewrittenRequest(request, method, path, headers);
@@ -165,11 +153,8 @@ public final class Exchange {
     }
 
     /**
-     * The object that a route keeps with the connection for one request after the other, so that a request needs none of
-     * its own: what {@code maker} made for the first. Another route's takes its place. The route must leave nothing of a
-     * request in it that the next could see.
-     *
-     * @param maker always the same object, whose objects are of one type
+     * The object that a route keeps with the connection from request to request, made by {@code maker}, always the
+     * same, for the first; another route's takes its place. The route must leave nothing in it that the next could see.
      */
     @SuppressWarnings({"unchecked", "ReferenceEquality"}) // a maker's objects are of its type
     public <T> T kept(Supplier<T> maker) {
@@ -205,17 +190,14 @@ public final class Exchange {
     }
 
     /**
-     * An empty writer for the text of a response with {@code headers}, which may be of any length: a text that does not
-     * fit a window is sent in pieces while it is written. {@link #answer(ResponseHeaders, JsonWriter)} sends the rest,
-     * or a short text as a whole.
+     * An empty writer for a response of any length: what does not fit a window is sent in pieces while it is written.
+     * {@link #answer(ResponseHeaders, JsonWriter)} sends the rest, or a short text as a whole.
      */
     public JsonWriter json(ResponseHeaders headers) {
         return window(json(), headers);
     }
 
-    /**
-     * The same with a writer of its own, for a caller that makes the response from the text written to {@link #json()}.
-     */
+    /** The same with a writer of its own, for a response made from the text written to {@link #json()}. */
     public JsonWriter window(ResponseHeaders headers) {
         return window(new JsonWriter(), headers);
     }
@@ -234,9 +216,8 @@ public final class Exchange {
     }
 
     /**
-     * Begins a response of {@code byteSize} bytes, and returns an empty writer for its text, which is sent while it is
-     * written. {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of the text, and the
-     * tensors.
+     * Begins a response of {@code byteSize} bytes; returns a writer whose text is sent while it is written.
+     * {@link #answer(ResponseHeaders, JsonWriter, MemorySegment[], int)} sends the rest of the text, and the tensors.
      */
     public JsonWriter json(ResponseHeaders headers, long byteSize) {
         answered = true;
@@ -266,10 +247,8 @@ public final class Exchange {
     }
 
     /**
-     * Waits for {@code answer}, and notices if the client leaves meanwhile. The body must have been read before.
-     *
-     * @param onGone is run, on another thread, when the client is gone; perhaps a moment after the response has come
-     * @throws CloseConnectionException when the client is gone and there is no response
+     * Waits for {@code answer}, once the body was read; {@code onGone} is run on another thread, perhaps late, when the
+     * client leaves. Throws {@link CloseConnectionException} when it is gone and there is no response.
      */
     public <T> T whileClientWaits(Runnable onGone, Supplier<T> answer) {
         return connection.whileClientWaits(onGone, answer);
@@ -366,15 +345,11 @@ public final class Exchange {
     }
 
     /**
-     * Whether a browser sends it for a page of another origin that is not let in. Such a page cannot read the response,
-     * but could have the user's browser do what only the user may: browsers tell of it by {@code Sec-Fetch-Site}, where
-     * the connection is safe, and by {@code Origin}.
+     * Whether a browser sends it for a foreign page that is not let in, which could have the user's browser do what
+     * only the user may. Browsers tell by {@code Sec-Fetch-Site}, on safe connections, and by {@code Origin}.
      */
     public boolean isOfForeignPage() {
-        if (!allowedOrigin.isEmpty()) {
-            return false;
-        }
-        return origin().isForeign();
+        return allowedOrigin.isEmpty() && origin().isForeign();
     }
 
     /** As {@link RequestOrigin#isMisled}, for a page that is not let in. */
@@ -386,12 +361,7 @@ public final class Exchange {
         return new RequestOrigin(request, hosts, connection.isSecure());
     }
 
-    /**
-     * Answers a client that asks which requests a path allows: with the methods, and for a page of another origin that
-     * is let in, with the headers too.
-     *
-     * @param methods separated by commas
-     */
+    /** Answers with a path's {@code methods}, separated by commas, and for a page let in with headers, too. */
     public void answerOptions(String methods) {
         header(HeaderNames.ALLOW, methods);
         if (!allowedOrigin.isEmpty()) {
@@ -414,11 +384,7 @@ public final class Exchange {
         return answered;
     }
 
-    /**
-     * Does the rest after the response: frees texts, and closes the connection where it has to end.
-     *
-     * @throws CloseConnectionException when the connection is to end
-     */
+    /** Frees texts after the response. Throws {@link CloseConnectionException} where the connection is to end. */
     void finish() {
         connection.response().releaseTexts();
         connection.finishWork();
@@ -444,7 +410,6 @@ public final class Exchange {
         };
     }
 
-    /** The body of a response that says that the request failed. */
     static byte[] failureBody(String text) {
         JsonWriter json = new JsonWriter().raw("{\"error\":").string(text).raw('}');
         return Arrays.copyOf(json.array(), json.size());
@@ -458,8 +423,7 @@ public final class Exchange {
         if (request.bodyConsumed()) {
             return isLast();
         }
-        // A client that asked whether to send the body, and is refused, may send it or not: the next bytes could be
-        // either.
+        // A client that asked whether to send the body, and is refused, may send it or not: both can come next.
         return body.announcedByteSize() == RequestBody.IN_CHUNKS
                 || body.announcedByteSize() > UNWANTED_BYTES
                 || hasHeader(HeaderNames.EXPECT);

@@ -61,13 +61,7 @@ public final class HttpConnections implements ServerConnectionSelector {
     private final Optional<ServerTls> tls;
     private final long bodyByteRate;
 
-    /**
-     * Connections of a listener, whose own routing answers the requests that the routes leave.
-     *
-     * @param resources what they share
-     * @param tls the TLS that is spoken, and nothing but TLS; empty for none
-     * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
-     */
+    /** Connections whose listener's own routing answers what the routes leave. {@code bodyByteRate} is 0 for any. */
     public HttpConnections(ConnectionResources resources, Optional<ServerTls> tls, long bodyByteRate) {
         this.resources = resources;
         this.tls = tls;
@@ -117,35 +111,21 @@ public final class HttpConnections implements ServerConnectionSelector {
     }
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
-        ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
+        ClientSocket socket = tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
+                .orElseGet(() -> ClientSocket.plain(channel));
         return new ClientConnection(
                 context,
-                socket(context, channel),
+                socket,
                 new RequestActivity(resources.stop()),
                 resources.budgets().of(context.remotePeer().address()),
                 resources.placement(),
                 watch,
-                clientWait,
+                new ClientWait(bodyByteRate, System::nanoTime),
                 Http1.SELECTOR,
                 connection -> new RequestRouting(connection, resources, context.router()));
     }
 
-    private ClientSocket socket(ConnectionContext context, SocketChannel channel) {
-        return tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
-                .orElseGet(() -> ClientSocket.plain(channel));
-    }
-
-    /**
-     * The objects that all connections of an HTTP listener share.
-     *
-     * @param routes answer their requests
-     * @param origins the other origins whose pages may read the responses
-     * @param hosts the names of this server, for clients on this machine
-     * @param budgets limit the work that clients throw away
-     * @param stop how far the stop of the listener has come
-     * @param accessLog gets a line for each request
-     * @param placement decides which thread answers a request
-     */
+    /** The objects that all connections of an HTTP listener share. */
     public record ConnectionResources(
             Routes routes,
             AllowedOrigins origins,

@@ -18,7 +18,6 @@ interface IncomingRequest {
     /** The query as it was sent, without the question mark; empty when there is none. */
     String query();
 
-    /** The first value of a header. */
     Optional<String> first(HeaderName name);
 
     /** The requested host, perhaps with a port: from Host or an absolute URI; empty without, as in HTTP/1.0. */

@@ -9,9 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that its own thread lends to {@linkplain SharedReader readers} while it waits for requests. It comes back
- * when something is to be done that readers do not do, when its channel is closed, and when its own thread is
- * interrupted: once the request at hand is served to the end, and readers look for its channel no more.
+ * A connection that its thread lends to {@linkplain SharedReader readers} while it waits for requests. It comes back
+ * for what readers do not do, or when its channel is closed or its thread interrupted: once the request is served.
  */
 final class LentConnection {
     /** Readers look for what comes. */
@@ -66,12 +65,7 @@ final class LentConnection {
         this.service = service;
     }
 
-    /**
-     * Lends the connection until it comes back, at once where it cannot be lent. For its own thread.
-     *
-     * @return false where a request lasted, which is served, or the connection cannot be lent
-     * @throws IOException when serving has thrown it; likewise any other exception
-     */
+    /** Lends the connection until it comes back; false if a request lasted or it cannot be lent. Throws as serving. */
     boolean lend() throws IOException {
         isServedToEnd = false;
         hasLeft = false;
@@ -127,22 +121,13 @@ final class LentConnection {
         LockSupport.unpark(owner);
     }
 
-    /**
-     * The request at hand is served apart, and another thread reads. Any thread.
-     *
-     * @param lasts whether the connection has to earn its loan anew; not where the request waits for an instance
-     */
+    /** Has another thread read. {@code lasts}: the loan is to be earned anew; not if it waits for an instance. */
     void leave(boolean lasts) {
         isLasting = lasts;
         leave();
     }
 
-    /**
-     * Something has come, or the client has ended. Any thread.
-     *
-     * @param hasEnded whether nothing will come after what there is, and so nothing will tell of the end once more
-     * @return whether the caller is to serve the connection
-     */
+    /** Something has come, with nothing after it if {@code hasEnded}; whether the caller is to serve it. Any thread. */
     boolean take(boolean hasEnded) {
         while (true) {
             int now = state.get();
@@ -171,11 +156,7 @@ final class LentConnection {
         return !hasLeft;
     }
 
-    /**
-     * As {@link Service#serve}; what that throws is for the connection's own thread.
-     *
-     * @param server the reader whose thread this is
-     */
+    /** As {@link Service#serve}, on the thread of {@code server}; what that throws is for the connection's own. */
     Served serve(SharedReader server) {
         servedBy = server;
         try {
@@ -186,11 +167,7 @@ final class LentConnection {
         }
     }
 
-    /**
-     * What had come is answered.
-     *
-     * @return whether more has come meanwhile, so that the connection is to be served again
-     */
+    /** What had come is answered; whether more has come meanwhile, so that the connection is to be served again. */
     boolean goOn() {
         if (!state.compareAndSet(TAKEN, WAITING)) {
             state.set(TAKEN);
@@ -202,13 +179,11 @@ final class LentConnection {
         return false;
     }
 
-    /** The connection is served no more, and given back. */
     void giveBack() {
         end();
         leave();
     }
 
-    /** The connection is served no more. */
     void end() {
         isServedToEnd = true;
         LockSupport.unpark(owner);

@@ -11,10 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Connections that a {@linkplain SharedReader reader} serves, one after the other. While it does not go on, as where the
- * operating system has given its processor to others, the next reader serves some of them, too. Thread-safe.
- */
+/** Connections that one {@linkplain SharedReader reader} serves; the next helps if it lost its core. Thread-safe. */
 final class LentConnections {
     /** What a reader finds at a time. */
     private static final int FOUND = 64;
@@ -22,11 +19,10 @@ final class LentConnections {
     /** How many connections of another reader's one serves at a time: their own may go on at any moment. */
     private static final int HELPED = 4;
 
-    /** After so many connections that were found before, the next look is due, so that nobody waits for those who always send. */
+    /** After so many connections that were found before, a look is due: nobody waits for those who always send. */
     private static final int LOOK_AFTER = 16;
 
     private static final int IDLE_MILLIS = 1000;
-
     private static final List<LentConnections> ALL = openAll();
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -69,11 +65,7 @@ final class LentConnections {
         return poll;
     }
 
-    /**
-     * From now on {@code connection} is served when something has come on its {@code descriptor}.
-     *
-     * @return false where no thread can be started that would
-     */
+    /** Serves {@code connection} when something comes on {@code descriptor}; false where no thread can be started. */
     boolean enter(int descriptor, LentConnection connection) {
         synchronized (this) {
             AtomicReferenceArray<@Nullable LentConnection> known = byDescriptor;
@@ -140,7 +132,7 @@ final class LentConnections {
             }
         }
 
-        /** Takes some of the neighbour's connections where that has not gone on since the last time; false where there are none. */
+        /** Takes some connections of a neighbour that has not gone on since the last time; false if none. */
         private boolean help() {
             if (neighbour.looks != neighboursLooks || neighbour.isEmpty() || neighbour == LentConnections.this) {
                 neighboursLooks = neighbour.looks;

@@ -16,11 +16,7 @@ final class LongHeads {
         this.bytes = new Semaphore(most);
     }
 
-    /**
-     * Takes {@code byteSize} more bytes, to be given back by {@link #give}.
-     *
-     * @throws RequestHeadParser.RefusedHead when others have them
-     */
+    /** Takes {@code byteSize} more bytes, given back by {@link #give}. Throws RefusedHead when others have them. */
     void take(int byteSize) throws RequestHeadParser.RefusedHead {
         if (!bytes.tryAcquire(byteSize)) {
             throw new RequestHeadParser.RefusedHead(

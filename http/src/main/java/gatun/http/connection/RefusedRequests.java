@@ -26,7 +26,8 @@ public final class RefusedRequests {
             Status status,
             ServerResponseHeaders headers,
             String message) {
-        String text = status.equals(Status.NOT_FOUND_404) ? status.reasonPhrase() : reason(status, message);
+        boolean untold = status.equals(Status.NOT_FOUND_404) || message == null || message.isEmpty();
+        String text = untold ? status.reasonPhrase() : message;
         return DirectHandler.TransportResponse.builder()
                 .status(status)
                 .headers(headers)
@@ -34,9 +35,5 @@ public final class RefusedRequests {
                 .entity(Exchange.failureBody(text))
                 .keepAlive(false)
                 .build();
-    }
-
-    private static String reason(Status status, String message) {
-        return message == null || message.isEmpty() ? status.reasonPhrase() : message;
     }
 }

@@ -34,13 +34,7 @@ public final class RequestBody {
         GatunException tooLong(long byteSize);
     }
 
-    /**
-     * A body that lies in native memory.
-     *
-     * @param buffer owns the memory; whoever gets this record closes the buffer
-     * @param offset where the body begins in the buffer
-     * @param byteSize its size in bytes
-     */
+    /** A body in native memory, from {@code offset} of {@code buffer} on, which whoever gets this record closes. */
     public record Landed(Buffer buffer, long offset, long byteSize) {
         /** The whole buffer, also what lies before the body. */
         public MemorySegment segment() {
@@ -70,11 +64,8 @@ public final class RequestBody {
     }
 
     /**
-     * Reads the body into a buffer.
-     *
-     * @param landingOffset where in the buffer it is to begin
-     * @param byteLimit the most bytes it may have; a body announced as longer is refused before any of it is read
-     * @throws GatunException when it is too long or malformed, or the pool has no room
+     * Reads the body into a buffer from {@code landingOffset} on; one announced longer than {@code byteLimit} is not
+     * read. Throws {@link GatunException} when it is too long or malformed, or the pool has no room.
      */
     public Landed land(BufferPool pool, int landingOffset, long byteLimit, Refusal refusal) {
         if (announcedByteSize == 0) {

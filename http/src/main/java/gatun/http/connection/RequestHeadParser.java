@@ -5,14 +5,14 @@ import gatun.http.connection.ChunkSyntax.HttpCharacters;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Reads the heads of requests, one after the other, line by line as their bytes come. Refuses everything that a proxy
- * in front of the server may read differently: where the head ends, where the body ends, and for which host the request
- * is. Knows from all others the plain heads, which nearly all are: GET or POST of HTTP/1.1, a path without anything to
- * decode or to resolve, a host, at most an announced length for a body, and nothing asked of the connection but that it
- * stays open. Their parts can be asked for where they lie. Not thread-safe.
+ * Reads heads of requests, line by line as their bytes come. Refuses all that a proxy in front may read differently:
+ * where head and body end, and for which host it is. Knows plain heads, which nearly all are: GET or POST of HTTP/1.1,
+ * a path without anything to decode or resolve, a host, at most an announced length, and a connection that stays open.
+ * Their parts can be asked for where they lie. Not thread-safe.
  */
 final class RequestHeadParser {
     static final int MAX_LINE_BYTES = 16 * 1024;
@@ -77,9 +77,7 @@ final class RequestHeadParser {
     /** The reader's bytes; they may be long, and are not kept beyond a head that is not plain. */
     private byte[] bytes = NONE;
 
-    /**
-     * The index of the head's first byte. All other places are counted from it: the bytes may move until all have come.
-     */
+    /** The head's first byte. Other places are counted from it: the bytes may move until all have come. */
     private int begin;
 
     /** Whether the head was read to its end, or refused: the next bytes are of another. */
@@ -119,12 +117,7 @@ final class RequestHeadParser {
         encodings = 0;
     }
 
-    /**
-     * Reads on in a head that has not come as a whole, or begins the next one.
-     *
-     * @param source holds the head from {@code headBegin} on, and all of it that has come before {@code end}
-     * @throws RefusedHead when it is malformed or too long
-     */
+    /** Reads a head in {@code source} from {@code headBegin} on, as far as it came. Throws if malformed or too long. */
     Outcome parse(byte[] source, int headBegin, int end) throws RefusedHead {
         if (ended) {
             forget();
@@ -420,7 +413,6 @@ final class RequestHeadParser {
         return reads(hostBegin, hostEnd, lowerCase);
     }
 
-    /** The number of headers of the last head, if that is plain. */
     int headerCount() {
         return headers;
     }
@@ -466,15 +458,8 @@ final class RequestHeadParser {
     }
 
     private boolean begins(byte[] prefix, int from, int end) {
-        if (end - from < prefix.length) {
-            return false;
-        }
-        for (int i = 0; i < prefix.length; i++) {
-            if (bytes[from + i] != prefix[i]) {
-                return false;
-            }
-        }
-        return true;
+        return end - from >= prefix.length
+                && Arrays.equals(prefix, 0, prefix.length, bytes, from, from + prefix.length);
     }
 
     private String text(int from, int to) {

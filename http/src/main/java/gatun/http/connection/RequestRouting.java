@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
 /** One connection's routing: our routes first, then the listener's own. For the connection's thread. */
 final class RequestRouting implements HttpRouting, DirectRequests.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
-
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
 
     private static final String MISLED = "a page may not ask this server by a name that is none of the server's own;"

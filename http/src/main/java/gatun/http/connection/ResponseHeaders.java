@@ -6,13 +6,7 @@ import io.helidon.http.DateTime;
 import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 
-/**
- * The head of a response: the lines that are the same for all of a kind, and the few values that are not. Immutable.
- *
- * @param constant the status line and the lines that never change, each with its line end, up to where a value is
- *     missing
- * @param value that value, a number; not written when it is negative
- */
+/** A response's head: constant lines up to a missing value, and that number, not written if negative. Immutable. */
 public record ResponseHeaders(Constant constant, long value) {
     private static final byte[] DATE = ascii("Date: ");
     private static final byte[] CONTENT_LENGTH = ascii("Content-Length: ");

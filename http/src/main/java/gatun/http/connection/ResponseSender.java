@@ -15,10 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
-/**
- * Sends the responses of a connection, one after the other: as a whole, or in pieces. Its texts are used again for each.
- * For the connection's thread, but for {@link #isReadTooSlowly} and {@link #cutOff}, which any may call.
- */
+/** Sends a connection's responses in turn. For its thread, {@link #isReadTooSlowly} and {@link #cutOff} for any. */
 final class ResponseSender {
     /** A response of up to this many bytes is put together and written as one piece: cheaper than a gathering write. */
     private static final int SMALL_ANSWER = 16 * 1024;
@@ -53,13 +50,7 @@ final class ResponseSender {
 
     private boolean inChunks;
 
-    /**
-     * Sends to {@code transport}.
-     *
-     * @param presence notices while a request waits whether its client leaves; pauses while a piece is sent
-     * @param bytes from the client, who may speak HTTP/1.0
-     * @param hasMore whether the client has sent more than the current request
-     */
+    /** Pauses {@code presence} while a piece is sent; {@code bytes} tell whether the client speaks HTTP/1.0. */
     ResponseSender(
             Transport transport,
             ClientWait clientWait,
@@ -79,7 +70,6 @@ final class ResponseSender {
         bodyByteSize = 0;
     }
 
-    /** The number of the current response's status; 0 when none has been given. */
     int status() {
         return status;
     }
@@ -103,11 +93,8 @@ final class ResponseSender {
     }
 
     /**
-     * Sends the response to a request: {@code headers}, then {@code text}, then the first {@code count} of
-     * {@code tensors}.
-     *
-     * @param close whether the client is told that the connection ends
-     * @throws ServerConnectionException when the client is gone
+     * Sends {@code headers}, {@code text} and the first {@code count} of {@code tensors}; {@code close} tells the
+     * client that the connection ends. Throws {@link ServerConnectionException} when the client is gone.
      */
     void send(ResponseHeaders headers, boolean close, JsonWriter text, MemorySegment[] tensors, int count) {
         long byteSize = text.size();
@@ -180,15 +167,10 @@ final class ResponseSender {
         headers.writeTo(head, byteSize, moreHeaders, close);
     }
 
-    /**
-     * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
-     * client waits. Throws {@link ServerConnectionException} when the client is gone.
-     */
+    /** Sends a piece, not the last, even while the client waits; waits for slow clients and throws if they are gone. */
     void sendPiece(JsonWriter piece) {
         if (inChunks) {
             head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
-        }
-        if (inChunks) {
             bodyByteSize -= CHUNK_END[0].byteSize(); // a part of the frame around the piece
         }
         sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
@@ -221,12 +203,10 @@ final class ResponseSender {
         head.clear();
     }
 
-    /** Whether the client takes the response too slowly for others that find no memory. */
     boolean isReadTooSlowly() {
         return output.isReadTooSlowly();
     }
 
-    /** Notes that the connection ends because its client reads too slowly. */
     void cutOff() {
         cutOff = true;
     }
@@ -295,7 +275,6 @@ final class ResponseSender {
             pace.begin();
         }
 
-        /** The response is sent, or will not be. */
         void end() {
             pace.end();
         }

@@ -7,14 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/**
- * A request that is answered as if it asked for another path. Its body is the original's.
- *
- * @param original the request of the client
- * @param method the method that counts
- * @param path the path that counts; there is no query
- * @param headers the headers that count instead of the client's, or with no value: none
- */
+/** A request that is answered as if for another path, without a query; empty {@code headers} hide the client's. */
 record RewrittenRequest(IncomingRequest original, Method method, String path, Map<HeaderName, Optional<String>> headers)
         implements IncomingRequest {
     @Override

@@ -12,13 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@linkplain LentConnections connections} on a platform thread of its own: a request is read, answered, and its
- * response written, without another thread being woken up. One thread at a time does that. Before it waits for anything
- * but requests, it has another go on, and the {@link LoanWatchdog} does so where one request lasts. The thread exists
- * while connections are lent. Safe for any thread.
+ * Serves {@linkplain LentConnections connections} on a platform thread: requests are read and answered without another
+ * thread being woken up. One thread at a time does that; before it waits for anything but requests, or where one lasts
+ * ({@link LoanWatchdog}), another goes on. It exists while connections are lent. Safe for any thread.
  */
 final class SharedReader implements LoanWatchdog.Lender {
-    /** How many readers there are: as many as may run at the same time, by logical processors as carriers are counted. */
+    /** As many readers as may run at the same time, by logical processors as carriers are counted. */
     static final int COUNT = Runtime.getRuntime().availableProcessors();
 
     /** A request that is seen at so many looks one after the other has lasted 7.5 to 15 ms. */
@@ -34,7 +33,6 @@ final class SharedReader implements LoanWatchdog.Lender {
 
     private final LentConnections connections;
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
-
     private final AtomicBoolean running = new AtomicBoolean();
 
     /** The connection that the reading thread serves. Whoever takes it out has another thread read. */
@@ -139,12 +137,8 @@ final class SharedReader implements LoanWatchdog.Lender {
     }
 
     /**
-     * The thread that serves {@code apart} is about to wait, or has served it for long: another reads on, unless one does
-     * already. For any thread.
-     *
-     * @param lasts whether the request has kept the thread for long, or waits for its client; not where it waits for an
-     *     instance that others hold
-     * @return false where no thread can be started, and the serving one goes on to read
+     * The thread that serves {@code apart} is about to wait, or has served it for long: another reads on. {@code lasts}
+     * unless it waits for an instance that others hold. False where no thread can be started. For any thread.
      */
     boolean passOn(LentConnection apart, boolean lasts) {
         if (!served.compareAndSet(apart, null)) {

@@ -5,11 +5,9 @@ import io.helidon.webserver.CloseConnectionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * How far the stop of the listeners of one server has come; shared by their connections. It only goes forward.
- * Thread-safe.
- *
- * A connection ends with the response that announces it, once its client has sent nothing more, or the server is about
- * to refuse requests; a connection without a request to answer ends when the listeners stop.
+ * How far the stop of one server's listeners has come, shared by their connections. It only goes forward. Thread-safe.
+ * A connection ends with the response that announces it, once its client has sent nothing more or requests are about to
+ * be refused; one without a request to answer ends when the listeners stop.
  */
 public final class StopNotice {
     private volatile boolean draining;
@@ -31,33 +29,28 @@ public final class StopNotice {
     }
 
     /**
-     * From now on, the current response is the last of its connection, even where its client has sent more requests:
-     * they would be refused soon, and a client may send unanswered requests elsewhere. To be called a moment before
-     * requests are refused.
+     * From now on the current response is the last of its connection, even if more requests were sent: they would be
+     * refused soon, and may be sent elsewhere. To be called a moment before requests are refused.
      */
     public void cutPipelines() {
         cuttingPipelines = true;
     }
 
-    /** Whether responses end their connections. */
     boolean draining() {
         return draining;
     }
 
-    /** Whether responses end their connections even where more requests have come. */
     boolean cuttingPipelines() {
         return cuttingPipelines;
     }
 
-    /** Whether a connection that has nothing to answer ends. */
     boolean ending() {
         return ending;
     }
 
     /**
-     * Whether a connection has a request to answer, decided in one word between its thread and the thread that stops the
-     * listener: a request whose head was read is answered before the connection ends. For the connection's thread, but for
-     * {@link #endIfIdle} and {@link #isBusy}, which any thread may call.
+     * Whether a connection has a request to answer, decided in one word between its thread and the listener's stop: a
+     * request whose head was read is answered. For its thread; {@link #endIfIdle} and {@link #isBusy} for any.
      */
     static final class RequestActivity {
         private enum State {
@@ -81,9 +74,7 @@ public final class StopNotice {
             this.stop = stop;
         }
 
-        /**
-         * The head of a request has been read. Throws {@link CloseConnectionException} when the connection was ended first.
-         */
+        /** A request's head has been read. Throws {@link CloseConnectionException} if the connection ended first. */
         void beginRequest() {
             inRequest = true;
             if (state.get() != State.BUSY && !state.compareAndSet(State.IDLE, State.BUSY)) {
@@ -95,11 +86,7 @@ public final class StopNotice {
             inRequest = false;
         }
 
-        /**
-         * The thread is about to read from the socket. Between requests the connection may be ended from now on.
-         *
-         * @throws CloseConnectionException when it has been, or is to end now
-         */
+        /** About to read: between requests the connection may be ended. Throws when it has been, or is to be now. */
         void startReading() {
             if (inRequest) {
                 return;
@@ -119,7 +106,6 @@ public final class StopNotice {
             return !stop.ending() && state.get() == State.IDLE;
         }
 
-        /** Whether the listener drains: responses should end the connection. */
         boolean draining() {
             return stop.draining();
         }
@@ -129,9 +115,7 @@ public final class StopNotice {
             return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
         }
 
-        /**
-         * Ends the connection unless a request is answered; returns whether it has ended. The caller then wakes its thread.
-         */
+        /** Ends the connection unless a request is answered; whether it has ended: the caller then wakes its thread. */
         boolean endIfIdle() {
             return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
         }

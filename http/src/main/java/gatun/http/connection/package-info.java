@@ -22,9 +22,10 @@
  * <h2>Who else looks at a connection</h2>
  *
  * A client that stays silent, sends too slowly or does not take its response is given up
- * ({@link gatun.http.connection.ClientWait}). One that leaves while its request waits is noticed by a watch that reads
- * without waiting ({@link gatun.http.connection.ClientPresence}). The listener that stops ends what has no request to
- * answer ({@link gatun.http.connection.RequestActivity}, {@link gatun.http.connection.StopNotice}).
+ * ({@link gatun.http.connection.ClientPresence.ClientWait}). One that leaves while its request waits is noticed by a
+ * watch that reads without waiting ({@link gatun.http.connection.ClientPresence}). The listener that stops ends what
+ * has no request to answer ({@link gatun.http.connection.StopNotice.RequestActivity},
+ * {@link gatun.http.connection.StopNotice}).
  */
 @NullMarked
 package gatun.http.connection;

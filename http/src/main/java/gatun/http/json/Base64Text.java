@@ -38,11 +38,8 @@ public final class Base64Text {
     private Base64Text() {}
 
     /**
-     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Padding may be
-     * missing.
-     *
-     * @return the number of decoded bytes; for a text that is not Base64, {@code -1 - N} where byte N of it is wrong, or
-     *     the text ends too early
+     * Replaces {@code byteSize} bytes of text at {@code offset} by the decoded ones, which are fewer; padding may be
+     * missing. Returns their number, or {@code -1 - N} where byte N is wrong or the text ends too early.
      */
     public static long decode(MemorySegment segment, long offset, long byteSize) {
         return decode(segment, offset, byteSize, STRICT);

@@ -8,8 +8,7 @@ import java.math.RoundingMode;
 
 /**
  * Writes floating-point numbers as C's {@code %g} does, with six significant digits where those read as the same
- * number, else with as many as the type needs. For one thread; makes no garbage but for doubles of more than six
- * digits.
+ * number, else as many as needed. For one thread; makes no garbage but for doubles of more than six digits.
  */
 public final class GeneralDecimal {
     private static final int FEW_DIGITS = 6;
@@ -119,8 +118,7 @@ public final class GeneralDecimal {
     /** Takes the first {@code count} of all digits, rounded; halves to the even digit. */
     private void exactly(int count, double magnitude) {
         BigDecimal rounded = new BigDecimal(magnitude).round(new MathContext(count, RoundingMode.HALF_EVEN));
-        BigInteger unscaled = rounded.unscaledValue();
-        digits = unscaled.longValueExact();
+        digits = rounded.unscaledValue().longValueExact();
         exponent = -rounded.scale();
         trim();
     }
@@ -190,28 +188,19 @@ public final class GeneralDecimal {
     }
 
     /**
-     * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a
-     * Gigabyte per Second": the digits times a power of five, of which 128 bits are known, decide nearly always.
-     * Immutable and safe for any thread. A record, because the compiler takes the components of a constant record for
-     * constants.
-     *
-     * @param bias added to an exponent before it is stored
-     * @param tiePowerFrom the least power of ten with which a number can lie exactly between two neighbours
-     * @param zeroBelow below this power of ten, 64-bit digits come out as zero
+     * Rounds decimals to a binary format, as Daniel Lemire describes in "Number Parsing at a Gigabyte per Second": the
+     * digits times a power of five, of which 128 bits are known, decide nearly always. Thread-safe. A record, as the
+     * compiler takes components of constant records for constants. Ties have powers of ten from {@code tiePowerFrom} to
+     * {@code tiePowerTo}; below {@code zeroBelow}, 64-bit digits come out as zero.
      */
     record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFrom, int tiePowerTo, int zeroBelow) {
-        /** 32 bits. */
         static final BinaryFormat FLOAT = of(23, 8, -17, 10, -64);
-
-        /** 64 bits. */
         static final BinaryFormat DOUBLE = of(52, 11, -4, 23, -342);
 
         /** The result of {@link #round} when 128 bits do not decide. */
         static final long UNDECIDED = -1;
 
-        /**
-         * The greatest power of ten of which {@link PowersOfFive} knows; above it 64-bit digits come out as infinity.
-         */
+        /** The greatest power of ten that {@link PowersOfFive} has; above it 64-bit digits come out as infinity. */
         private static final int INFINITE_ABOVE = PowersOfFive.LAST;
 
         private static BinaryFormat of(
@@ -234,8 +223,7 @@ public final class GeneralDecimal {
             long five = PowersOfFive.upper(power);
             long high = Math.unsignedMultiplyHigh(normal, five);
             long low = normal * five;
-            // Bits below the mantissa and its two rounding bits. Only if all are set could the lower half of the power
-            // matter.
+            // Bits below mantissa and rounding bits. Only if all are set could the lower half of the power matter.
             long undecidedBits = -1L >>> (mantissaBits + 3);
             if ((high & undecidedBits) == undecidedBits) {
                 long carry = Math.unsignedMultiplyHigh(normal, PowersOfFive.lower(power));
@@ -287,9 +275,7 @@ public final class GeneralDecimal {
             return (long) exponentMask << mantissaBits;
         }
 
-        /**
-         * The exponent of two for ten to the power {@code power} as a 64-bit mantissa, its point after the first bit.
-         */
+        /** The exponent of two of ten to the {@code power} as a 64-bit mantissa, its point after the first bit. */
         private static int binaryExponent(int power) {
             // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
             return (((152_170 + 65_536) * power) >> 16) + 63;

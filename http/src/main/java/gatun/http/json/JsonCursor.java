@@ -11,9 +11,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place in a JSON document that lies in native memory, and the ways on from there: from value to value, into arrays
- * and objects, and past what nobody reads. Checks the form of all that it goes over, but for {@link #passOver}, and
- * makes no values. For one thread.
+ * The place in a JSON document in native memory, and the ways on: from value to value, into arrays and objects, past
+ * what nobody reads. Checks the form of all but what {@link #passOver} passes; makes no values. For one thread.
  */
 public abstract sealed class JsonCursor permits JsonReader {
     /** How deep arrays and objects may be nested, unless {@link JsonReader#depthLimit} says otherwise. */
@@ -83,11 +82,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         };
     }
 
-    /**
-     * Enters an object; {@link #nextMember} follows until it returns false.
-     *
-     * @param failing the beginning of the text of a failure, such as {@code Unable to parse 'parameters'}; may be empty
-     */
+    /** Enters an object; {@link #nextMember} follows until false. {@code failing} begins failures' texts, if any. */
     public void enterObject(String failing) {
         if (peek() != JsonKind.OBJECT) {
             throw JsonFailure.wrongType(failing, "object");
@@ -166,7 +161,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         return string.equalsAscii(text, expected);
     }
 
-    /** The bytes that the name has in UTF-8; {@link JsonReader#copyString} writes it without making a {@code String}. */
+    /** The bytes of the name in UTF-8; {@link JsonReader#copyString} writes it without a {@code String}. */
     public long nameByteSize() {
         return string.byteSize();
     }
@@ -206,9 +201,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         } while (depth > outer);
     }
 
-    /**
-     * Skips a value and returns how many elements it has as a tensor: one, or those of an array, not of arrays in it.
-     */
+    /** Skips a value; returns how many elements it has as a tensor: one, or those of an array, not of arrays in it. */
     public long countElements() {
         if (peek() != JsonKind.ARRAY) {
             skipValue();
@@ -224,11 +217,8 @@ public abstract sealed class JsonCursor permits JsonReader {
     }
 
     /**
-     * Skips the next value by its brackets alone, many bytes in one step. The text between them is not looked at: the
-     * code that needs it reads it later, and finds then whether it is JSON and ends at the same place. Returns how many
-     * elements {@link #countElements} would count, if it is JSON.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the brackets do not end
+     * Skips the next value by its brackets alone, many bytes a step; who reads the text later finds whether it is JSON
+     * of that extent. Returns what {@link #countElements} would. Throws INVALID_ARGUMENT where brackets do not end.
      */
     public long passOver() {
         if (peek() != JsonKind.ARRAY && text.get(JAVA_BYTE, at) != '{') {
@@ -247,11 +237,8 @@ public abstract sealed class JsonCursor permits JsonReader {
     }
 
     /**
-     * Finds the lengths of the nested arrays that the next value begins with, each the first element of the one before,
-     * and does not move on. As for {@link #passOver}, their contents are not looked at.
-     *
-     * @param lengths receives them from {@code first} on, the outermost first
-     * @return how many there are; one more than {@code lengths} has room for where there are too many
+     * Finds the lengths of the nested arrays that the next value begins with, the outermost first, and does not move
+     * on; contents are not looked at. Returns how many, one more than {@code lengths} has room for if too many.
      */
     public int measureArrays(long[] lengths, int first) {
         return peek() == JsonKind.ARRAY ? brackets.measure(text, at, end, lengths, first) : 0;
@@ -285,9 +272,8 @@ public abstract sealed class JsonCursor permits JsonReader {
     }
 
     /**
-     * The failure of a document in which {@code found} was found: a syntax error anywhere in it comes first, as if the
-     * whole document had been checked before. Values beyond the limit of nesting end the search: nobody wants them.
-     * Nothing can be read afterwards.
+     * The failure of a document in which {@code found} was found: a syntax error anywhere comes first, as if all had
+     * been checked before. Values that are nested too deep end the search. Nothing can be read afterwards.
      */
     public GatunException failure(GatunException found) {
         if (found.code() != ErrorCode.INVALID_ARGUMENT) {

@@ -7,7 +7,6 @@ import gatun.memory.tensor.GatunException;
 public final class JsonFailure {
     private JsonFailure() {}
 
-    /** The failure of a value that is JSON, but not of the expected type. */
     static GatunException wrongType(String failing, String expected) {
         String as = expected.equals("number") ? "double" : expected;
         return failed(failing, "attempt to access JSON non-" + expected + " as " + as);

@@ -14,9 +14,7 @@ public final class JsonNumber {
     /** Decimal digits that always fit 64 bits. */
     private static final int SAFE_DIGITS = 19;
 
-    /**
-     * No number whose 19 first digits have a greater power of ten is finite, and none with a lesser one is above zero.
-     */
+    /** No number whose 19 first digits have a greater power of ten is finite; none with a lesser one is above zero. */
     private static final int POWER_BOUND = 100_000;
 
     /** Far beyond what as many zeros as a text can have make up for; keeps exponents from overflowing. */
@@ -48,7 +46,6 @@ public final class JsonNumber {
     private MemorySegment json = MemorySegment.NULL;
     private long from;
     private long to;
-
     private Form form = Form.INTEGER;
     private boolean negative;
     /** The first significant digits, at most {@link #SAFE_DIGITS} of them. */
@@ -57,24 +54,17 @@ public final class JsonNumber {
     private int exponent;
     /** Whether digits were left out, all of lesser weight than those in {@link #digits}. */
     private boolean truncated;
-    /**
-     * Whether the magnitude of an integer fits 64 bits without a sign; it is then in {@link #digits}, at any length.
-     */
+    /** Whether an integer's magnitude fits 64 bits without a sign; it is then in {@link #digits}, at any length. */
     private boolean fits64;
 
     /** No number yet. */
     public JsonNumber() {}
 
-    /** Sets the text that the next numbers are read from. */
     void readFrom(MemorySegment text) {
         json = text;
     }
 
-    /**
-     * Reads the number that begins at {@code position} of the text; returns where it ends.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, too long, or too big for a double
-     */
+    /** Reads the number at {@code position}; returns its end. Throws INVALID_ARGUMENT if none, too long or too big. */
     long scan(JsonCursor cursor, long position, long textEnd) {
         MemorySegment text = json;
         from = position;
@@ -92,8 +82,7 @@ public final class JsonNumber {
         truncated = false;
         long digitsFrom = at;
         long value = 0;
-        // One digit after the other, since mostly there is but one: its end is guessed rightly, where takeDigits must
-        // wait.
+        // One by one, since mostly there is one digit: its end is guessed rightly, where takeDigits must wait.
         while (at < end) {
             int digit = text.get(JAVA_BYTE, at) - '0';
             if (digit < 0 || digit > 9) {
@@ -276,8 +265,7 @@ public final class JsonNumber {
                 rest |= c != '0';
             }
         }
-        // The exponent is that of the last of the digits that were taken: all of an integer's, else no more than are
-        // safe.
+        // The exponent is that of the last digit taken: all of an integer's, else no more than are safe.
         int untaken = form == Form.INTEGER ? 0 : Math.max(0, text.length() + leftOut - SAFE_DIGITS);
         int power = exponent - untaken + leftOut;
         if (rest) {
@@ -320,9 +308,7 @@ public final class JsonNumber {
         exponent = power;
     }
 
-    /**
-     * Whether {@link #digits}, which {@code digitCount} digits made, is what they say, and did not run over 64 bits.
-     */
+    /** Whether {@link #digits}, made of {@code digitCount} digits, is what they say, and did not run over 64 bits. */
     private boolean fitsUnsigned(long digitCount) {
         // Twenty digits run over at most once if they begin with 1, and then come out smaller than 10^19.
         return digitCount == SAFE_DIGITS + 1

@@ -29,11 +29,7 @@ public final class JsonReader extends JsonCursor {
     /** The beginning of the text of a failure of the text that is read; empty for a name. */
     private String failingText = "";
 
-    /**
-     * Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile.
-     *
-     * @param usage bounds the texts that are made: each is measured and counted before
-     */
+    /** Reads a text that must not change meanwhile; {@code usage} counts and bounds each text before it is made. */
     public JsonReader(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         this(text, start, byteSize, STANDARD_FAILURE, usage);
     }
@@ -55,12 +51,7 @@ public final class JsonReader extends JsonCursor {
         begin(text, start, byteSize);
     }
 
-    /**
-     * Reads another document from now on: {@code byteSize} bytes from {@code start} of {@code document}, which must not
-     * change meanwhile. Keeps nothing of the last one.
-     *
-     * @param counted bounds the texts that are made
-     */
+    /** Reads another document, which must not change meanwhile, and forgets the last. {@code counted} bounds texts. */
     public void begin(MemorySegment document, long start, long byteSize, RequestUsage counted) {
         usage = counted;
         failingText = "";
@@ -73,30 +64,18 @@ public final class JsonReader extends JsonCursor {
         return this;
     }
 
-    /**
-     * The name of the member that {@link #nextMember} went to.
-     *
-     * @throws GatunException as {@link #readString(String)}
-     */
+    /** The name of the member that {@link #nextMember} went to. Throws as {@link #readString(String)}. */
     public String name() {
         return makeText();
     }
 
-    /**
-     * Reads a string.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED when it is longer than a text may be, or all of them together are
-     */
+    /** Reads a string. Throws {@link GatunException} RESOURCE_EXHAUSTED if it, or all texts together, are too long. */
     public String readString(String failing) {
         scanText(failing);
         return makeText();
     }
 
-    /**
-     * Makes a text of the string that {@link #measureString} has read last; the caller has counted it already.
-     *
-     * @see #readString(String)
-     */
+    /** A text of the string that {@link #measureString} has read last; the caller has counted it already. */
     public String countedText() {
         return string.text(text);
     }
@@ -132,12 +111,7 @@ public final class JsonReader extends JsonCursor {
         return string.text(text);
     }
 
-    /**
-     * Reads a string and returns the name of the one of {@code known} that has it, so that no new one is made; else a
-     * new one.
-     *
-     * @param name tells a name, in ASCII where it is to be found; should be the same each time
-     */
+    /** Reads a string: the name, in ASCII, of one of {@code known}, so that no new one is made, or else a new one. */
     public <T> String readString(String failing, List<T> known, Function<T, String> name) {
         scanText(failing);
         for (int i = 0; i < known.size(); i++) {
@@ -180,7 +154,7 @@ public final class JsonReader extends JsonCursor {
         return readUnsigned(failing, ErrorCode.INVALID_ARGUMENT);
     }
 
-    /** As {@link #readUnsigned(String)}, with another code than INVALID_ARGUMENT for a value that is no such integer. */
+    /** As {@link #readUnsigned(String)}, with another code than INVALID_ARGUMENT for other values. */
     public long readUnsigned(String failing, ErrorCode wrongType) {
         if (!readNumber() || !number.fitsUnsigned64()) {
             throw new GatunException(
@@ -199,12 +173,8 @@ public final class JsonReader extends JsonCursor {
     }
 
     /**
-     * Reads the next element, and those that follow it in its array as long as they are numbers that FP32 can hold;
-     * stops behind the last of them.
-     *
-     * @param target gets each as an FP32 element, from {@code offset} on
-     * @param most how many to read at most
-     * @return how many were read; none, and nothing is read over, when the first is no such number
+     * Reads the next elements that are numbers FP32 can hold, at most {@code most}, into {@code target} from
+     * {@code offset} on; stops behind the last. Returns how many; none, with nothing read over, if the first is none.
      */
     public long readFloats(MemorySegment target, long offset, long most) {
         long count = 0;
@@ -235,9 +205,7 @@ public final class JsonReader extends JsonCursor {
         at = data.read(this, text, at, end);
     }
 
-    /**
-     * Reads the only element of a tensor that stands there without an array around it, as {@code data} was set up to.
-     */
+    /** Reads the only element of a tensor that has no array around it, as {@code data} was set up to. */
     public void readElement(TensorDataReader data) {
         peek();
         at = data.readSingle(this, text, at, end);
@@ -257,7 +225,7 @@ public final class JsonReader extends JsonCursor {
 
     /** The meaning of single bytes of a JSON document. */
     static final class JsonBytes {
-        /** The bits of {@code -} and {@code 0} to {@code 9}, from {@code -} on, with {@code .} and {@code /} between. */
+        /** The bits of {@code -} and {@code 0} to {@code 9}, from {@code -} on, with {@code ./} between. */
         private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
 
         private JsonBytes() {}

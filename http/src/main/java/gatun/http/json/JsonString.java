@@ -3,7 +3,6 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeCopy;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
@@ -26,10 +25,8 @@ final class JsonString {
     private boolean escaped;
 
     /**
-     * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing quote is.
-     *
-     * @param byteLimit the most bytes that it may have in UTF-8; the rest of a longer one is not looked at
-     * @throws GatunException INVALID_ARGUMENT when it is none; {@link JsonCursor#textTooLong}
+     * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing one is.
+     * Throws INVALID_ARGUMENT for none, {@link JsonCursor#textTooLong} beyond {@code byteLimit} bytes of UTF-8.
      */
     long scan(JsonCursor cursor, MemorySegment json, long quote, long end, long byteLimit) {
         long at = quote + 1;
@@ -147,8 +144,7 @@ final class JsonString {
             long eight = json.get(EIGHT_BYTES, at);
             long quote = eight ^ (ONES * '"');
             long backslash = eight ^ (ONES * '\\');
-            // The highest bit of each byte that is zero after the xor, or below the blank; exact up to the first such
-            // byte.
+            // The highest bit of each byte that is zero after the xor, or below the blank; exact up to the first.
             long found =
                     ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash) | ((eight - ONES * ' ') & ~eight);
             found &= HIGH_BITS;
@@ -200,14 +196,10 @@ final class JsonString {
     private static int hex(JsonCursor cursor, MemorySegment json, long backslash, long end) {
         for (long i = backslash + 2; i < backslash + 6; i++) {
             if (i >= end || Character.digit(json.get(JAVA_BYTE, i), 16) < 0) {
-                throw incorrectHex(cursor, backslash);
+                throw cursor.syntax("Incorrect hex digit after \\u escape in string.", backslash);
             }
         }
         return hex(json, backslash + 2);
-    }
-
-    private static GatunException incorrectHex(JsonCursor cursor, long backslash) {
-        return cursor.syntax("Incorrect hex digit after \\u escape in string.", backslash);
     }
 
     private static int hex(MemorySegment json, long at) {

@@ -11,9 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes compact JSON into an array of bytes that grows and is used again. Knows no structure: the caller writes
- * braces, commas and names. Makes no garbage while its text fits. A text of any length goes through a window of
- * {@link #WINDOW} bytes to an {@link Overflow}, where there is one. For one thread.
+ * Writes compact JSON into an array that is used again; callers write braces, commas and names. Makes no garbage while
+ * its text fits. Any length goes by a window of {@link #WINDOW} bytes to an {@link Overflow}, if any. For one thread.
  */
 public final class JsonWriter {
     /** The most bytes that are kept at a time of a text that overflows. */

@@ -16,7 +16,6 @@ final class Nesting {
         objects[word] = object ? objects[word] | bit : objects[word] & ~bit;
     }
 
-    /** Whether an object is open at {@code level}, and not an array. */
     boolean isObject(int level) {
         return (objects[level / Long.SIZE] >>> level & 1) != 0;
     }

@@ -6,9 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.math.BigInteger;
 
 /**
- * Finds the shortest decimal that reads as a given double, and of several such the nearest, as Raffaello Giulietti
- * describes in "The Schubfach way to render doubles". For one thread; makes no garbage, except when a power of ten is
- * needed for the first time in the process.
+ * Finds the shortest, nearest decimal that reads as a double, as in Raffaello Giulietti's "The Schubfach way to render
+ * doubles". For one thread; makes no garbage, but for the first use of a power of ten in the process.
  */
 final class ShortestDecimal {
     private static final int MANTISSA_BITS = 52;

@@ -12,9 +12,8 @@ import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonCursor#DEPTH_LIMIT}.
- * How it is nested is not compared with the shape; only the leaves are counted. Numbers go from the text into native
- * memory without an object in between. For one thread.
+ * Reads a tensor's {@code data}: an array of leaves, flat or nested up to {@link JsonCursor#DEPTH_LIMIT}, of which only
+ * the leaves are counted. Numbers go into native memory without an object in between. For one thread.
  */
 public final class TensorDataReader {
 
@@ -34,12 +33,7 @@ public final class TensorDataReader {
     /** One for a request. */
     public TensorDataReader() {}
 
-    /**
-     * Sets up to read {@code elementCount} leaves of a fixed-size datatype; more are only counted.
-     *
-     * @param input the name of the tensor, for errors
-     * @param elements where they go; of exactly their size
-     */
+    /** Sets up to read {@code elementCount} leaves into memory of their size; more are only counted. */
     public TensorDataReader into(String input, Datatype elementType, long elementCount, MemorySegment elements) {
         start(elementType, elementCount, elements, false);
         name = input;
@@ -73,11 +67,7 @@ public final class TensorDataReader {
         return offset;
     }
 
-    /**
-     * Checks that there were as many leaves as {@code shapeCount}, the number that the tensor's shape asks for.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there were more or fewer
-     */
+    /** Throws {@link GatunException} INVALID_ARGUMENT unless there were as many leaves as the shape asks for. */
     public void requireCount(long shapeCount) {
         if (count == shapeCount) {
             return;

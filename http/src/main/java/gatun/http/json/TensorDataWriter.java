@@ -14,24 +14,14 @@ public final class TensorDataWriter {
 
     private TensorDataWriter() {}
 
-    /**
-     * Writes the array, its brackets included. An FP32 is written as the double that it widens to.
-     *
-     * @param elements the tensor's bytes, of exactly its size
-     * @throws GatunException INVALID_ARGUMENT for FP16, BF16 and TensorFlow's own datatypes, which have no form in JSON
-     */
+    /** Writes the array in brackets; FP32 as doubles. Throws INVALID_ARGUMENT for datatypes without a form in JSON. */
     public static void write(JsonWriter json, Datatype datatype, MemorySegment elements) {
         json.raw('[');
         writeElements(json, datatype, elements);
         json.raw(']');
     }
 
-    /**
-     * Checks that elements of {@code datatype} can be written, for callers that send the beginning of a text before its
-     * end is written.
-     *
-     * @throws GatunException as {@link #write}
-     */
+    /** Throws as {@link #write} for a datatype without a form, before callers send the beginning of a text. */
     public static void requireForm(Datatype datatype) {
         switch (datatype) {
             default ->
@@ -43,11 +33,7 @@ public final class TensorDataWriter {
         }
     }
 
-    /**
-     * Writes the elements, of which there may be only one, with commas between them and no brackets.
-     *
-     * @throws GatunException as {@link #write}
-     */
+    /** Writes the elements with commas between them and no brackets. Throws as {@link #write}. */
     public static void writeElements(JsonWriter json, Datatype datatype, MemorySegment elements) {
         long end = elements.byteSize();
         long step = datatype.byteSize();

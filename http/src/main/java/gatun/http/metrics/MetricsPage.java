@@ -16,23 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Renders the families of metrics that their owners publish, in the order of the owners. Counts and names nothing.
- * Thread-safe.
- *
- * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. In OpenMetrics all counters end with
- * {@code _total}, which Triton's names do not.
+ * Renders the metrics that their owners publish, in their order. Two formats: OpenMetrics for those who accept it,
+ * where counters end with {@code _total}, which Triton's names do not; else Prometheus' text 0.0.4. Thread-safe.
  */
 public final class MetricsPage {
     private static final Path PROC = Path.of("/proc");
 
     private final List<MetricSource> sources = new ArrayList<>();
 
-    /**
-     * A page about {@code server}.
-     *
-     * @param gpus publishes how busy GPUs are
-     * @param open counts the connections of clients
-     */
+    /** A page about {@code server}; {@code gpus} publishes how busy GPUs are, {@code open} counts connections. */
     public MetricsPage(InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
         sources.add(new RuntimeMetrics(server, shown.latencies()));
         sources.add(open);
@@ -49,12 +41,7 @@ public final class MetricsPage {
         return TextFormat.accepted(accept).contentType();
     }
 
-    /**
-     * Writes the page for a request with this {@code Accept} header to {@code target}, with the present values, one line
-     * after the other.
-     *
-     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when others have taken the heap that it needs
-     */
+    /** Writes the page for an {@code Accept} header, line after line. Throws UNAVAILABLE when others have the heap. */
     public void write(String accept, JsonWriter target) {
         PageWriter page = new PageWriter(TextFormat.accepted(accept), target);
         for (MetricSource source : sources) {

@@ -19,12 +19,7 @@ public final class MetricsRoutes implements Routes {
 
     private final MetricsPage page;
 
-    /**
-     * Routes to the metrics of {@code server}.
-     *
-     * @param gpus publishes how busy GPUs are
-     * @param open counts the connections of clients
-     */
+    /** Routes to the page about {@code server}, its {@code gpus} and {@code open} connections. */
     public MetricsRoutes(InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
         this.page = new MetricsPage(server, shown, gpus, open);
     }

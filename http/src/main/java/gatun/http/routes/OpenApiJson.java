@@ -22,9 +22,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code GET /openapi.json}: the description of a listener's tables in the words of <a
- * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made when it is first asked
- * for, and once as a rule.
+ * {@code GET /openapi.json}: a listener's tables in <a href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>,
+ * which most programs read. Made when it is first asked for, and once as a rule.
  */
 public final class OpenApiJson {
     private static final String PATH = "/openapi.json";
@@ -45,13 +44,7 @@ public final class OpenApiJson {
         this.rows = List.copyOf(rows);
     }
 
-    /**
-     * A table with the one path of the description of {@code tables} and of itself.
-     *
-     * @param title of the API
-     * @param version of the server
-     * @param access which groups of requests need which headers; the description is metadata
-     */
+    /** A table with the one path of the description of {@code tables} and itself, of this title and version. */
     public static RouteTable table(String title, String version, List<RouteTable> tables, ApiAccess access) {
         List<Route> rows = new ArrayList<>();
         tables.forEach(table -> rows.addAll(table.rows()));
@@ -128,10 +121,7 @@ public final class OpenApiJson {
         }
     }
 
-    /**
-     * Describes tables of routes in the words of <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as
-     * YAML.
-     */
+    /** Describes tables of routes in <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as YAML. */
     public static final class OpenApi {
         static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
 

@@ -13,9 +13,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a path that its route leaves open. They are decoded ({@code %20} is a blank) after the route was found
- * by the path as it was sent, so that no encoded slash or dot leads to another route. For the thread of the
- * connection, and as long as a request lasts.
+ * The parts of a path that its route leaves open, decoded ({@code %20} is a blank) after the route was found by the
+ * path as sent, so that no encoded slash leads to another. For the connection's thread, during a request.
  */
 public final class PathValues {
     private final String path;
@@ -30,11 +29,7 @@ public final class PathValues {
         this.values = new String[bounds.length / 2];
     }
 
-    /**
-     * The part that the pattern calls {@code name}; empty where this path leaves it out.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is not encoded as it should be
-     */
+    /** The part called {@code name}; empty where the path leaves it out. Throws INVALID_ARGUMENT if badly encoded. */
     public String value(String name) {
         int index = pattern.indexOf(name);
         if (index < 0) {
@@ -70,11 +65,7 @@ public final class PathValues {
                     .toList();
         }
 
-        /**
-         * One segment.
-         *
-         * @param parameter the parameter's name; empty for none
-         */
+        /** One segment; {@code parameter} is empty for none. */
         record Segment(String parameter, Kind kind, String literal) {}
 
         /** The texts that a parameter may be. */
@@ -94,11 +85,7 @@ public final class PathValues {
             }
         }
 
-        /**
-         * The patterns without options that {@code text} stands for.
-         *
-         * @throws IllegalArgumentException when it is no pattern
-         */
+        /** The patterns without options that {@code text} stands for. Throws if it is no pattern. */
         static List<PathPattern> parse(String text) {
             return expand(text).stream().map(PathPattern::parseSegments).toList();
         }
@@ -142,7 +129,6 @@ public final class PathValues {
             return name == null ? Kind.TEXT : Kind.valueOf(name.toUpperCase(Locale.ROOT));
         }
 
-        /** The segments in their order. */
         List<Segment> segments() {
             return segments;
         }
@@ -164,20 +150,12 @@ public final class PathValues {
 
         private UrlText() {}
 
-        /**
-         * A part of a path; a slash that was encoded is part of it.
-         *
-         * @throws GatunException INVALID_ARGUMENT when it is not encoded as it should be
-         */
+        /** A part of a path, with slashes that were encoded. Throws GatunException INVALID_ARGUMENT if malformed. */
         public static String ofPath(String part) {
             return part.indexOf('%') < 0 ? part : decode(part);
         }
 
-        /**
-         * The value of a parameter of a query, the first if there are several; empty when there is none.
-         *
-         * @throws GatunException INVALID_ARGUMENT when it is not encoded as it should be
-         */
+        /** The first value of a query's parameter, or empty. Throws GatunException INVALID_ARGUMENT if malformed. */
         public static String ofQuery(String query, String name) {
             for (String pair : query.split("&", -1)) {
                 if (pair.startsWith(name + "=")) {

@@ -11,11 +11,7 @@ public interface RouteConventions {
     /** Answers a request whose path no route has. */
     void answerUnknownPath(Exchange exchange);
 
-    /**
-     * Answers a request whose path some route has, but not with this method.
-     *
-     * @param allowed the methods of the path, separated by commas
-     */
+    /** Answers a request whose path has other methods only: {@code allowed}, separated by commas. */
     void answerOtherMethod(Exchange exchange, String allowed);
 
     /** Whether HEAD is answered by the route for GET, without the body, and OPTIONS tells the methods. */

@@ -27,12 +27,8 @@ public final class RouteTable implements Routes {
     private final RouteConventions conventions;
 
     /**
-     * A table for the paths that begin with {@code root}.
-     *
-     * @param rows the routes; those for one path belong to one group
-     * @param access which groups of requests need which headers
-     * @param conventions the protocol's own rules
-     * @throws IllegalArgumentException when two rows contradict each other, or a path is none
+     * A table for the paths that begin with {@code root}; rows for one path belong to one group. Throws
+     * {@link IllegalArgumentException} for a path that is none, or rows that contradict each other.
      */
     public RouteTable(String root, List<Route> rows, ApiAccess access, RouteConventions conventions) {
         this.root = root;
@@ -109,9 +105,7 @@ public final class RouteTable implements Routes {
         return match;
     }
 
-    /**
-     * Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it.
-     */
+    /** Inference changes nothing but what models remember of sequences, and pages of any origin may ask for it. */
     private static boolean changesServer(Route route) {
         return !route.method().equals(Method.GET) && route.group() != ApiGroup.INFERENCE;
     }
@@ -232,11 +226,7 @@ public final class RouteTable implements Routes {
             }
         }
 
-        /**
-         * Adds a route.
-         *
-         * @throws IllegalArgumentException when there is one for such a path and method, or one of another group
-         */
+        /** Adds a route. Throws {@link IllegalArgumentException} if its path has the method, or another group. */
         void add(Route route) {
             for (PathPattern pattern : PathPattern.parse(route.path())) {
                 if (pattern.parameterCount() > MOST_PARAMETERS) {
@@ -328,15 +318,7 @@ public final class RouteTable implements Routes {
         }
     }
 
-    /**
-     * One row of a protocol's table.
-     *
-     * @param method the method of its requests
-     * @param path the paths of its requests, as {@link PathPattern} writes them
-     * @param group the group of requests that access is restricted by
-     * @param summary what it does, in a few words for the description of the API
-     * @param handler answers the requests
-     */
+    /** A row: requests of a method to a {@link PathPattern}, restricted by group, and a short summary of them. */
     public record Route(Method method, String path, ApiGroup group, String summary, RouteHandler handler) {
         /** A route of GET requests. */
         public static Route get(String path, ApiGroup group, String summary, RouteHandler handler) {
@@ -351,12 +333,7 @@ public final class RouteTable implements Routes {
         /** Answers the requests of one route. Safe for any thread. */
         @FunctionalInterface
         public interface RouteHandler {
-            /**
-             * Answers a request whose path and method are the route's.
-             *
-             * @param path the parts of the path that the route leaves open
-             * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
-             */
+            /** Answers a request to the route, with the open parts of its path. A GatunException becomes a failure. */
             void answer(Exchange exchange, PathValues path);
         }
     }

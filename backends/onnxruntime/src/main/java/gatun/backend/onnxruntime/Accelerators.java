@@ -16,11 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/**
- * The {@code execution_accelerators} of a model's configuration: execution providers that take the operators they know
- * from the engine's own. They are used where the library was built with them, and refused where not; the library that
- * comes with the server has none.
- */
+/** Execution accelerators of a configuration; refused where the library lacks them, as the server's own does. */
 final class Accelerators {
     /** By configured name: the engine's names for adding it and for listing it. */
     private static final Map<String, Provider> KNOWN = Map.of(
@@ -31,10 +27,7 @@ final class Accelerators {
 
     private record Provider(String name, String listed) {}
 
-    /**
-     * Adds those of a configuration to a session's options. Throws {@link GatunException} UNSUPPORTED for one that the
-     * library lacks, INVALID_ARGUMENT for one that does not take its parameters.
-     */
+    /** Adds a configuration's. Throws GatunException UNSUPPORTED if missing, INVALID_ARGUMENT for bad parameters. */
     static void append(Engine engine, SessionOptions options, ModelConfig config) {
         for (Accelerator accelerator :
                 config.getOptimization().getExecutionAccelerators().getGpuExecutionAcceleratorList()) {

@@ -33,11 +33,7 @@ final class ConfigCheck {
         sequenceTensors = new SequenceTensors(config);
     }
 
-    /**
-     * Checks names, datatypes and dimensions of every tensor.
-     *
-     * @throws ConfigurationException for the first that does not fit
-     */
+    /** Checks all tensors' names, datatypes and shapes. Throws {@link ConfigurationException} for a misfit. */
     void run() {
         checkInputCount();
         for (ModelInput input : config.getInputList()) {

@@ -49,11 +49,7 @@ final class CudaProvider {
         return "";
     }
 
-    /**
-     * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done
-     * on. Throws {@link gatun.memory.tensor.GatunException} UNAVAILABLE when the provider cannot be loaded, with what
-     * it says is missing.
-     */
+    /** Adds the provider, which does all on {@code stream}. Throws GatunException UNAVAILABLE if not loaded. */
     static void append(Engine engine, SessionOptions options, ModelConfig config, CudaStream stream) {
         MemorySegment api = engine.api();
         try (Arena scratch = Arena.ofConfined()) {

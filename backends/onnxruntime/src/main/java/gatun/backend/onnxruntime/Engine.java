@@ -38,12 +38,7 @@ final class Engine {
     private final PartThreads partThreads = new PartThreads(Math.max(1, Cores.physical() - 1));
     private final Optional<OptimizedModels> optimized;
 
-    /**
-     * Opens the environment.
-     *
-     * @throws gatun.bindings.NativeException when the library refuses
-     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the folder of optimised graphs cannot be written to
-     */
+    /** Throws NativeException when the library refuses, GatunException UNAVAILABLE for a graph folder not writable. */
     Engine(OnnxRuntime runtime, EngineOptions options) {
         this.runtime = runtime;
         this.pools = new ThreadPools(options.sharesThreads());
@@ -62,9 +57,8 @@ final class Engine {
     }
 
     /**
-     * With threads that all sessions may share, which sleep at once when they have no work: one less than there are cores,
-     * since a thread that calls is one more. Others that call meanwhile are beyond the cores, as are those of other pools:
-     * how many there will be, nobody knows when the environment is opened.
+     * Opens it with threads that all sessions may share and that sleep when idle. One is the caller: other callers, and
+     * threads of other pools, come on top of the cores; how many is not known when it is opened.
      */
     private MemorySegment openEnvironment(Arena scratch, MemorySegment out) {
         check(OrtApi.createThreadingOptions(api, out));
@@ -141,12 +135,10 @@ final class Engine {
         return runs;
     }
 
-    /** Who has threads of its own. */
     ThreadPools pools() {
         return pools;
     }
 
-    /** Makes the threads of sessions that have their own. */
     OrtPoolThreads poolThreads() {
         return poolThreads;
     }
@@ -169,11 +161,7 @@ final class Engine {
         return runtime.version();
     }
 
-    /**
-     * Takes the status of a call: nothing for success.
-     *
-     * @throws gatun.bindings.NativeException with the engine's code and text
-     */
+    /** Takes a call's status: nothing for success. Throws NativeException with the engine's code and text. */
     void check(MemorySegment status) {
         runtime.check(status);
     }
@@ -225,9 +213,8 @@ final class Engine {
     }
 
     /**
-     * Whether the runs of one model have had company of late. One that finds no other under way is not alone yet: where
-     * callers wait for their responses and ask again, runs end together, and the first to begin anew is soon beside the
-     * next. Thread-safe; a lost update makes one run wider or narrower than it might have been, and nothing else.
+     * Whether a model's runs had company of late: one that finds no other is not alone yet, as callers that wait for
+     * responses begin their next runs together. Thread-safe; a lost update makes one run wider or narrower.
      */
     static final class Company {
         /** After so many runs without others a model's runs count as alone. */
@@ -256,7 +243,6 @@ final class Engine {
             return before == 0;
         }
 
-        /** A run ends. */
         void end() {
             if (!runs.end()) {
                 meet();

@@ -10,12 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The options of this backend, for all models.
- *
- * @param library the file of the library; empty for the one that comes with the server
- * @param defaultMaxBatchSize for a model that can batch and does not say how much
- * @param sharesThreads whether all sessions run on the threads of one pool; empty for a choice
- * @param modelCache the folder that keeps optimised graphs; empty for none
+ * This backend's options. Empty: {@code library} for the server's own, {@code sharesThreads} for a choice,
+ * {@code modelCache} for no folder that keeps optimised graphs.
  */
 record EngineOptions(
         Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
@@ -36,11 +32,7 @@ record EngineOptions(
     /** The batch size in Triton's backend for a model that can batch when no size is configured. */
     private static final String TRITON_DEFAULT_MAX_BATCH_SIZE = "4";
 
-    /**
-     * Those of a command line; others than {@link #NAMES} are passed over.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a value that an option cannot have
-     */
+    /** Reads a command line's options; ignores unknown ones. Throws GatunException INVALID_ARGUMENT for a bad value. */
     static EngineOptions of(Map<String, String> options) {
         return new EngineOptions(
                 text(options, LIBRARY),

@@ -16,10 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/**
- * The files in which a model keeps weights outside of its own. Each tensor there has an entry {@code location} in its
- * {@code external_data} (onnx.proto); the file is looked through for these entries, wherever they stand.
- */
+/** Files with a model's external weights: looks for {@code location} entries (onnx.proto) anywhere in its file. */
 final class ExternalWeights {
     /** An entry's key, its first field, and the tag of its value. */
     private static final byte[] ENTRY = "\n\blocation\u0012".getBytes(US_ASCII);

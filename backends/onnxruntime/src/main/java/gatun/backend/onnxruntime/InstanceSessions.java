@@ -11,9 +11,8 @@ import gatun.spi.Tuning.Subject;
 import java.util.List;
 
 /**
- * The sessions that one instance runs on, and how: one for a run that has the machine to itself, and one for runs beside
- * others, which may be the same. A run that is alone may be over sooner on the latter, or, for a batch of several requests,
- * in parts side by side on it: it is run as such runs were fastest. Used by one thread at a time.
+ * The sessions of an instance: one for runs that have the machine to themselves, one, perhaps the same, for others. A
+ * lone run is made the way such runs were fastest, also on the latter or in parts. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
     private final SessionPool pool;
@@ -33,14 +32,7 @@ final class InstanceSessions implements AutoCloseable {
     private boolean divides;
     private long begunNanos;
 
-    /**
-     * Sessions of {@code pool}.
-     *
-     * @param company tells whether a run of the model is alone
-     * @param plan the threads of the sessions
-     * @param besideOthers how a run is spread that is not alone
-     * @throws GatunException when one cannot be opened
-     */
+    /** {@code company} tells whether a run is alone. Throws {@link GatunException} when a session cannot be opened. */
     InstanceSessions(SessionPool pool, Company company, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
         this.pool = pool;
         this.company = company;
@@ -66,11 +58,7 @@ final class InstanceSessions implements AutoCloseable {
         return onAll;
     }
 
-    /**
-     * A run begins; how it is to be run. {@link #end} follows.
-     *
-     * @param divides whether it is for several requests, which can be run in parts
-     */
+    /** Begins a run, which {@link #end} ends; {@code divides} where it has several requests that can run apart. */
     Spread begin(long byteSize, boolean divides) {
         if (!hasChoice) {
             return Spread.ON_ALL_CORES;
@@ -102,10 +90,7 @@ final class InstanceSessions implements AutoCloseable {
         pool.giveBack(plan.alone());
     }
 
-    /**
-     * Learns by which {@link Spread} an instance's runs are over soonest. Runs of about the same size, and those that divide
-     * and those that do not, have a tuner each. Used by one thread at a time.
-     */
+    /** Learns the fastest {@link Spread}, by size of runs and whether they divide. Used by one thread at a time. */
     static final class SpreadChoice {
         private static final List<Spread> DIVIDED = List.of(Spread.values());
         private static final List<Spread> WHOLE = List.of(Spread.ON_A_SHARE, Spread.ON_ALL_CORES);

@@ -28,7 +28,6 @@ final class LiveHandles {
         VALUES.decrement();
     }
 
-    /** Sessions that were opened and not released. */
     static long sessions() {
         return SESSIONS.get();
     }

@@ -16,18 +16,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The description of a model in its own file.
- *
- * @param inputs in the file's order, initialisers apart
- * @param outputs in the file's order
- */
+/** A model's inputs, initialisers apart, and outputs, as its file describes them, in the file's order. */
 record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> outputs) {
-    /**
-     * Reads the description of an open session.
-     *
-     * @throws GatunException for a model with inputs or outputs that are no tensors
-     */
+    /** Describes an open session. Throws {@link GatunException} for an input or output that is no tensor. */
     static ModelDescription of(Engine engine, MemorySegment session) {
         try (Arena scratch = Arena.ofConfined()) {
             Reader reader = new Reader(engine, session, scratch);
@@ -45,11 +36,7 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
         return outputs.stream().map(TensorDescription::entryTensor).toList();
     }
 
-    /**
-     * Which input has that name; {@code position} is tried first, where it nearly always is.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there is none
-     */
+    /** An input's index, mostly {@code position}. Throws {@link GatunException} INVALID_ARGUMENT for none. */
     int inputIndex(String name, int position) {
         return indexOf(inputs, name, position);
     }
@@ -145,11 +132,8 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
     }
 
     /**
-     * An input or output as the model file describes it.
-     *
-     * @param datatype its elements; INVALID for types that no protocol can carry
-     * @param shape its full dimensions, -1 where the file leaves one open
-     * @param symbols a name for each dimension that is open and named, otherwise empty; equal names mean equal sizes
+     * A tensor as the file describes it; {@code datatype} is INVALID for types that no protocol can carry. Open
+     * dimensions are -1 in {@code shape}; {@code symbols} has their names, or empty texts: equal names are equal sizes.
      */
     record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {
         /** The same without the names of its dimensions. */

@@ -10,26 +10,14 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Opens sessions of a model's file on the processor: of its graph as it was optimised before, where that is kept.
- *
- * @param engine opens them
- * @param config the model's configuration
- * @param parameters those of the configuration
- * @param file the model
- * @param operators the libraries whose operators it has
- */
+/** Opens sessions of a model's file, or of its kept optimised graph; {@code operators} are libraries it needs. */
 record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, Path file, List<Path> operators) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelFile.class);
 
     /** The level of the configuration at which the engine leaves the graph as it is. */
     private static final int UNOPTIMIZED = 2;
 
-    /**
-     * A session with so many threads within an operator.
-     *
-     * @throws GatunException when the engine refuses the model or its parameters
-     */
+    /** A session with so many threads within an operator. Throws {@link GatunException} when the engine refuses. */
     Session open(int threads) {
         // A library may be replaced, and what is made of the graph with it.
         Optional<Path> place = config.getOptimization().getGraph().getLevel() == UNOPTIMIZED || !operators.isEmpty()

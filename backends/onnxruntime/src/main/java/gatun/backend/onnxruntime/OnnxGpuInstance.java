@@ -21,9 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One session on a GPU. Inputs and outputs are bound to addresses there: those of clients' own regions where these are
- * on that GPU, else of memory that is copied on the session's stream. Strings, and outputs whose shapes only a run can
- * tell, go by way of system memory. Stays on the thread that made it. Owns the session and its stream.
+ * A session on a GPU with its stream; owns both. Tensors are bound in clients' regions there, else in memory copied on
+ * the stream; strings and outputs of unknown shape go by system memory. Stays on the thread that made it.
  */
 final class OnnxGpuInstance implements BackendInstance {
     private final Engine engine;
@@ -69,23 +68,11 @@ final class OnnxGpuInstance implements BackendInstance {
             engine.check(OrtApi.createIoBinding(engine.api(), session.handle(), out));
             binding = out.get(ValueLayout.ADDRESS, 0);
         }
-        inputNames = names(model.inputs());
-        outputNames = names(model.outputs());
-        inputValues = caches(model.inputs().size());
-        outputValues = caches(model.outputs().size());
+        inputNames = RunArguments.names(model.inputs(), arena);
+        outputNames = RunArguments.names(model.outputs(), arena);
+        inputValues = ValueCache.several(model.inputs().size(), engine, deviceMemory, arena);
+        outputValues = ValueCache.several(model.outputs().size(), engine, deviceMemory, arena);
         inputShapes = new Shape[model.inputs().size()];
-    }
-
-    private MemorySegment[] names(List<TensorDescription> tensors) {
-        return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
-    }
-
-    private ValueCache[] caches(int count) {
-        ValueCache[] caches = new ValueCache[count];
-        for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, deviceMemory, arena);
-        }
-        return caches;
     }
 
     @Override

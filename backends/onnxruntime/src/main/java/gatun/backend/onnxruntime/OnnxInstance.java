@@ -15,11 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come
- * again. Inputs are read where they lie. Outputs are written where they belong when their shape is known beforehand,
- * and copied once otherwise. Gives the sessions back.
- */
+/** Runs sessions, which it gives back, on tensors where they lie; copies outputs of unknown shape once. */
 final class OnnxInstance implements BackendInstance {
     private final Engine engine;
     private final InstanceSessions sessions;
@@ -52,9 +48,7 @@ final class OnnxInstance implements BackendInstance {
     /** Values of this run only, to be released after it; NULL where the value is a cache's. */
     private final MemorySegment[] inputOwned;
 
-    /**
-     * Outputs that the engine allocated in this run, to be released after it; NULL where it wrote into memory of ours.
-     */
+    /** Outputs that the engine allocated in this run, to be released after it; NULL for memory of ours. */
     private final MemorySegment[] outputOwned;
 
     private final MemorySegment[] destinations;
@@ -126,7 +120,7 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** Gives the engine inputs and outputs; answers whether the shape of an output rests on the file's dimension names. */
+    /** Gives the engine inputs and outputs; whether an output's shape rests on the file's dimension names. */
     private boolean bind(Execution execution) {
         int inputCount = execution.inputCount();
         int outputCount = execution.outputCount();

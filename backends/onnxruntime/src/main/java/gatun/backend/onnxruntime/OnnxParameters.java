@@ -13,11 +13,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/**
- * The {@code parameters} of a model's configuration, by the names that users of Triton's ONNX Runtime backend know.
- *
- * @param values by their names
- */
+/** A configuration's {@code parameters} by their names, which users of Triton's ONNX Runtime backend know. */
 record OnnxParameters(Map<String, String> values) {
     /** Parameters with these beginnings go to the engine as they are. */
     private static final List<String> ENTRY_PREFIXES = List.of("session.", "optimization.", "memory.", "ep.", "mlas.");
@@ -31,7 +27,7 @@ record OnnxParameters(Map<String, String> values) {
     /** An entry that has the engine read a file as one of its own format, whatever its name is. */
     private static final String FORMAT = "session.load_model_format";
 
-    /** What a load request may set: how a graph is run, and neither files nor limits. Other entries are the operator's. */
+    /** What a load request may set: how a graph is run, neither files nor limits. Others are the operator's. */
     static final Set<String> REQUESTED = Set.of(
             "enable_mem_arena",
             "enable_mem_pattern",
@@ -77,11 +73,7 @@ record OnnxParameters(Map<String, String> values) {
         return ENTRY_PREFIXES.stream().anyMatch(name::startsWith);
     }
 
-    /**
-     * The threads that a session is asked to have within an operator; empty for a choice.
-     *
-     * @throws ConfigurationException for no such number
-     */
+    /** Threads within an operator; empty for a choice. Throws {@link ConfigurationException} for no such number. */
     Optional<Integer> intraOpThreads() {
         return threads("intra_op_thread_count");
     }
@@ -110,11 +102,7 @@ record OnnxParameters(Map<String, String> values) {
         throw wrong(name, "is '" + text + "'; expected a number >= 0");
     }
 
-    /**
-     * Whether a parameter is 1 or true.
-     *
-     * @throws ConfigurationException when it is anything else than 0, 1, true or false
-     */
+    /** Whether a parameter is 1 or true. Throws {@link ConfigurationException} for others than 0, 1, true and false. */
     boolean flag(String name, boolean absent) {
         String text = values.get(name);
         if (text == null) {
@@ -145,11 +133,7 @@ record OnnxParameters(Map<String, String> values) {
         return !values.getOrDefault(FORMAT, "ONNX").equals("ONNX");
     }
 
-    /**
-     * The entries of the configuration of every run.
-     *
-     * @throws ConfigurationException for one that would make every run fail
-     */
+    /** Entries of every run's configuration. Throws {@link ConfigurationException} for one that would fail them all. */
     Map<String, String> runEntries() {
         String devices = values.get(SHRINKAGE);
         if (devices == null) {

@@ -30,9 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder of graphs as the engine has optimised them, so that a model is not optimised again each time that it is
- * loaded. A graph's name is the digest of all that it follows from: the model's file, the library, the processor, the
- * options. Its files may be deleted at any time; several servers may share it. Thread-safe.
+ * A folder of optimised graphs, named by the digest of all that they follow from: model file, library, processor and
+ * options. Files may be deleted at any time; several servers may share it. Thread-safe.
  */
 final class OptimizedModels {
     private static final Logger LOG = LoggerFactory.getLogger(OptimizedModels.class);
@@ -58,11 +57,7 @@ final class OptimizedModels {
         this.surroundings = surroundings;
     }
 
-    /**
-     * Those in {@code folder}, which is made if it is missing, for its owner only.
-     *
-     * @throws GatunException UNAVAILABLE when it cannot be written to
-     */
+    /** Opens a folder, made for its owner if missing. Throws {@link GatunException} UNAVAILABLE if not writable. */
     static OptimizedModels in(Path folder, String version) {
         try {
             if (!Files.isDirectory(folder)) {
@@ -99,12 +94,7 @@ final class OptimizedModels {
         }
     }
 
-    /**
-     * Where the optimised graph of a model lies, or is to be kept; empty for a model that is not kept: one of more than
-     * a GiB, or with weights in files of their own.
-     *
-     * @param options all that the graph follows from beside the file
-     */
+    /** A graph's place, by model and {@code options}; empty for one over a GiB or with weights in other files. */
     Optional<Path> place(Path model, String options) {
         try (FileChannel channel = FileChannel.open(model, StandardOpenOption.READ)) {
             if (channel.size() > MOST_MODEL_BYTES || !isAlone(model)) {

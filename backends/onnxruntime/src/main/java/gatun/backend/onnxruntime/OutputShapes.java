@@ -9,9 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an output's shape before the run where the model file fixes it: each dimension is a number, or carries the name
- * of a dimension of an input. Where a file's names lie, the run fails cleanly and the instance falls back to memory of
- * the engine's own. For one instance, which runs on one thread at a time.
+ * Output shapes that are known before a run: each dimension is a number, or has the name of an input's. Where a file's
+ * names lie, the run fails cleanly and the engine allocates. Used by one thread at a time.
  */
 final class OutputShapes {
     /** Where an open dimension's size is found. */

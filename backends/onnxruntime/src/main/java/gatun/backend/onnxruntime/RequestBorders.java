@@ -5,22 +5,14 @@ import gatun.spi.ExecutionRequest;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The rows at which a batch may be cut into parts: those between two requests. A request's rows stay together, since
- * they may depend on one another, and its response must not depend on how it was run. Not thread-safe.
- */
+/** Rows between requests, where a batch may be cut: a request's rows may depend on one another. Not thread-safe. */
 final class RequestBorders {
     /** The row after the last one of each request. */
     private long[] ends = new long[8];
 
     private int count;
 
-    /**
-     * Takes the borders of a batch.
-     *
-     * @param requests those that the batch is for, in the order of their rows
-     * @return whether there is a row to cut at; false also where some rows are not known to be a request's
-     */
+    /** Takes a batch's borders, requests in row order; false without one, or where a row's request is unknown. */
     boolean take(List<ExecutionRequest> requests, long rows) {
         count = 0;
         long end = 0;
@@ -37,11 +29,7 @@ final class RequestBorders {
         return count > 1 && end == rows;
     }
 
-    /**
-     * Cuts the batch into parts of about the same size, each of one request at least.
-     *
-     * @param partEnds receives the row after the last one of each part; its length is the most parts that there may be
-     */
+    /** Cuts a batch evenly into at most {@code partEnds.length} parts of whole requests, whose ends go there. */
     int cut(long[] partEnds) {
         int parts = Math.min(partEnds.length, count);
         long rows = ends[count - 1];

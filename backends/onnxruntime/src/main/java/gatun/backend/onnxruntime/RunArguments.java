@@ -10,11 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
-/**
- * What the engine is given for one run: arrays of the names and values of inputs and outputs. Kept from run to run, with
- * the values of addresses that come again. Used by one thread at a time. Owns its values.
- */
+/** Names and values for runs, kept for addresses that recur. Used by one thread at a time. Owns its values. */
 final class RunArguments implements AutoCloseable {
     /** The tensor at one position of a run. */
     private static final class Bound {
@@ -50,34 +48,18 @@ final class RunArguments implements AutoCloseable {
         int mostOutputs = model.outputs().size();
         inputNames = names(model.inputs(), arena);
         outputNames = names(model.outputs(), arena);
-        inputValues = caches(mostInputs, arena);
-        outputValues = caches(mostOutputs, arena);
+        inputValues = ValueCache.several(mostInputs, engine, engine.cpuMemory(), arena);
+        outputValues = ValueCache.several(mostOutputs, engine, engine.cpuMemory(), arena);
         inputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
         inputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
         outputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
         outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
-        inputs = bounds(mostInputs);
-        outputs = bounds(mostOutputs);
+        inputs = Stream.generate(Bound::new).limit(mostInputs).toArray(Bound[]::new);
+        outputs = Stream.generate(Bound::new).limit(mostOutputs).toArray(Bound[]::new);
     }
 
-    private static MemorySegment[] names(List<TensorDescription> tensors, Arena arena) {
+    static MemorySegment[] names(List<TensorDescription> tensors, Arena arena) {
         return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
-    }
-
-    private ValueCache[] caches(int count, Arena arena) {
-        ValueCache[] caches = new ValueCache[count];
-        for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, engine.cpuMemory(), arena);
-        }
-        return caches;
-    }
-
-    private static Bound[] bounds(int count) {
-        Bound[] bounds = new Bound[count];
-        for (int i = 0; i < count; i++) {
-            bounds[i] = new Bound();
-        }
-        return bounds;
     }
 
     /** Begins a run of so many inputs and outputs; each is bound before {@link #run}. */
@@ -211,13 +193,11 @@ final class RunArguments implements AutoCloseable {
     }
 
     /**
-     * The values made around memory of others for one input or output of one instance, kept for the addresses and shapes
-     * that come again: buffers of the pool and windows of regions do. A value is a raw address with a shape; it may outlive
-     * the memory, since it is only ever used for a tensor that lies there now. Used by the instance's thread only. Owns its
-     * values.
+     * Values around others' memory for one input or output, kept for addresses and shapes that recur. A value may
+     * outlive the memory: it is only used for a tensor that lies there now. Used by one thread. Owns its values.
      */
     static final class ValueCache implements AutoCloseable {
-        /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight on one instance. */
+        /** Direct mapped. A power of two, and more than the buffers that a busy client keeps in flight here. */
         private static final int SLOTS = 64;
 
         private static final int MAX_RANK = 16;
@@ -239,10 +219,13 @@ final class RunArguments implements AutoCloseable {
             this.dims = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
         }
 
-        /**
-         * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until
-         * the next call. Throws {@link gatun.bindings.NativeException} when the engine refuses the shape.
-         */
+        static ValueCache[] several(int count, Engine engine, MemorySegment memory, Arena arena) {
+            return Stream.generate(() -> new ValueCache(engine, memory, arena))
+                    .limit(count)
+                    .toArray(ValueCache[]::new);
+        }
+
+        /** A value of {@code byteSize} bytes at {@code address}, until the next call. Throws if the engine refuses. */
         MemorySegment value(long address, long byteSize, Datatype datatype, Shape shape) {
             // Multiplicative hashing: addresses of one pool differ in few bits only.
             int slot = (int) ((address * 0x9E3779B97F4A7C15L) >>> 58) & (SLOTS - 1);

@@ -78,10 +78,7 @@ final class RunOptions implements AutoCloseable {
         OrtApi.releaseRunOptions(engine.api(), handle);
     }
 
-    /**
-     * The flag of a run's options that has the engine stop. The engine never clears it, so this knows whether it is set,
-     * and clears it before the next run. {@link #raise} is for any thread, {@link #clear} for the run's.
-     */
+    /** The stop flag, which the engine never clears. {@link #raise} is for any thread, {@link #clear} for the run's. */
     static final class TerminateFlag {
         private final Runnable set;
         private final Runnable unset;
@@ -89,7 +86,6 @@ final class RunOptions implements AutoCloseable {
         /** True at the latest when the engine's flag has been set for good. */
         private volatile boolean raised;
 
-        /** A flag that is not set. */
         TerminateFlag(Runnable set, Runnable unset) {
             this.set = set;
             this.unset = unset;
@@ -97,12 +93,10 @@ final class RunOptions implements AutoCloseable {
 
         void raise() {
             set.run();
-            // Only now: a run that begins meanwhile would note the flag as cleared, which then is set and stops every
-            // run.
+            // Only now: a run that begins meanwhile would note the flag as cleared; set then, it stops all runs.
             raised = true;
         }
 
-        /** Lets the next run go on, whether or not one was stopped. */
         void clear() {
             if (raised) {
                 raised = false;

@@ -20,11 +20,7 @@ final class Session implements AutoCloseable {
         this.hasPool = hasPool;
     }
 
-    /**
-     * Opens a model file.
-     *
-     * @throws gatun.memory.tensor.GatunException when it is not a model that the engine can run
-     */
+    /** Opens a model file. Throws {@link gatun.memory.tensor.GatunException} when the engine cannot run it. */
     static Session open(Engine engine, Path file, SessionOptions options) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
@@ -39,10 +35,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /**
-     * Has the arena begin with a small piece, which it never gives back. Without, that piece would be as large as the
-     * first run needs. To be called before the first run. {@code out} holds an address.
-     */
+    /** Called before the first run: the arena never gives back its first piece, else as large as that run needs. */
     private void keepArenaSmall(MemorySegment out) {
         try {
             engine.check(OrtApi.createAllocator(engine.api(), handle, engine.cpuMemory(), out));

@@ -13,12 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Native session options made from a model's configuration, in the parameter names that users of Triton's ONNX Runtime
- * backend know: {@code intra_op_thread_count}, {@code inter_op_thread_count}, {@code execution_mode},
- * {@code enable_mem_arena}, {@code enable_mem_pattern}, {@code optimization.graph.level}, and any entry of the engine's
- * own session configuration, such as {@code session.intra_op.allow_spinning}. Owns one native object.
- */
+/** Native session options of a configuration and its {@link OnnxParameters}. Owns one native object. */
 final class SessionOptions implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;
@@ -31,11 +26,7 @@ final class SessionOptions implements AutoCloseable {
         this.handle = handle;
     }
 
-    /**
-     * Options for a session of a model with so many {@code threads} within an operator.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a parameter that has no such value
-     */
+    /** Options with {@code threads} per operator. Throws {@link GatunException} INVALID_ARGUMENT for a bad value. */
     static SessionOptions of(
             Engine engine, ModelConfig config, OnnxParameters parameters, List<Path> operators, int threads) {
         try (Arena scratch = Arena.ofConfined()) {

@@ -7,11 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 
-/**
- * The sessions of one model version on the processor, one for each number of threads that is wanted: the instances of a
- * model run on the same ones, so that its weights are in memory once for each number and not for each instance. A
- * session may run on several threads at a time. Thread-safe.
- */
+/** A model version's sessions by number of threads; its instances share them and their weights. Thread-safe. */
 final class SessionPool {
     private final IntFunction<Session> opening;
 
@@ -25,11 +21,7 @@ final class SessionPool {
         this.opening = opening;
     }
 
-    /**
-     * The session with so many threads, opened if nobody uses it. To be {@linkplain #giveBack given back}.
-     *
-     * @throws gatun.memory.tensor.GatunException when it cannot be opened
-     */
+    /** The session with so many threads, to be {@linkplain #giveBack given back}. Throws if it cannot be opened. */
     Session take(int threads) {
         lock.lock();
         try {

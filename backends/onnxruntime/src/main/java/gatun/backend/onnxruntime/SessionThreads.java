@@ -6,20 +6,14 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The threads that a session has within an operator, and whether they look for work for a moment before they sleep.
- *
- * @param count threads, the one that calls included; one has no pool
- * @param entries session options of the engine, by their names, where the model's parameters do not say it
- */
+/** A session's threads per operator, the caller included, and its option entries unless parameters have them. */
 record SessionThreads(int count, Map<String, String> entries) {
     private static final String SPINNING = "session.intra_op.allow_spinning";
     private static final String SPIN_DURATION = "session.intra_op.spin_duration_us";
 
     /**
-     * For how long a thread without work looks for some, in microseconds. Between the operators of a run there mostly
-     * is more within that time, and to wake a thread takes as long; an idle model's threads sleep. Longer ones gain
-     * nothing, and take the cores from other models.
+     * Microseconds for which an idle thread looks for work: between operators there mostly is some within them, and
+     * waking takes as long. Longer gains nothing and takes the cores from other models.
      */
     private static final String SPIN_MICROS = "50";
 

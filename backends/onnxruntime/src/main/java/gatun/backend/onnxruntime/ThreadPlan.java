@@ -5,30 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How many threads the sessions have that the instances of a model share. A session with n threads has n - 1 of its own,
- * and each thread that calls it computes too; the session shares their work out among all of these. So that N callers on C
- * cores are C threads in all, theirs has C - N + 1.
- *
- * @param cores those that can compute at a time
- * @param instances those of the model on the processor
- * @param processes how many processes these are in, each with sessions of its own
- * @param alone threads of the session for a run that has the machine to itself
- * @param together threads of the session for runs side by side, of several instances or of parts of a batch; where that
- *     is as many as {@code alone}, it is the same session
- * @param parts how many parts of a batch run side by side at most; 1 where batches are not divided
+ * The threads of sessions that a model's instances share. One with n threads has n - 1 of its own, and each caller
+ * computes too: so that N callers on C cores are C threads in all, it has C - N + 1. {@code alone} is for a run that
+ * has the machine to itself, {@code together} for runs side by side, in one session if equal. Batches run in at most
+ * {@code parts}. Each of {@code processes} has sessions of its own.
  */
 record ThreadPlan(int cores, int instances, int processes, int alone, int together, int parts) {
     /** A model with one instance runs its batches in at most so many parts; with more of them in as many as those. */
     private static final int MOST_PARTS = 8;
 
     /**
-     * The threads for a model whose parameters do not say them. There are two sessions, each with weights of its own,
-     * only where a lone run would leave more than a quarter of the cores idle without, or where one instance divides its
-     * batches.
-     *
-     * @param isAdaptive whether a run's session may depend on how such runs went; otherwise there is one
-     * @param isSmall whether the weights of one instance may be in memory twice
-     * @param divides whether the requests of a batch may be run apart
+     * A second session, with weights of its own, is made only where a lone run would leave over a quarter of the cores
+     * idle, or where one instance divides its batches. {@code isAdaptive}: a run's session may depend on how runs went;
+     * {@code isSmall}: one instance's weights may be in memory twice; {@code divides}: requests may run apart.
      */
     static ThreadPlan of(
             int cores, int instances, int processes, boolean isAdaptive, boolean isSmall, boolean divides) {

@@ -5,9 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Which sessions have a pool of threads of their own, and which run on the one of the process. One of its own answers
- * sooner, since its threads look for work between the operators of a run; but with many models there would be cores
- * times as many threads. Thread-safe.
+ * Decides which sessions have threads of their own, which answer sooner as they look for work between operators, and
+ * which share the process's: many models would have too many. Thread-safe.
  */
 final class ThreadPools {
     /** So many sessions have pools of their own; those that come later share one. */
@@ -21,11 +20,7 @@ final class ThreadPools {
         this.shared = shared;
     }
 
-    /**
-     * Whether a session has a pool of its own; then it says {@link #giveBackOwn} when it is closed.
-     *
-     * @param asked whether its model says how many threads it is to have
-     */
+    /** Whether a session gets its own pool, until {@link #giveBackOwn}; {@code asked} if its model sets the threads. */
     boolean takeOwn(boolean asked) {
         int count = own.incrementAndGet();
         if (!shared.orElse(!asked && count > MOST_OWN)) {

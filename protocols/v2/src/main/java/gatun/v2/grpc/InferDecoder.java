@@ -63,21 +63,15 @@ public final class InferDecoder {
     private final RequestLimits limits;
     private final HeapBudget heap;
 
-    /**
-     * A decoder of messages within {@code limits}, which takes memory beyond that of usual messages from {@code heap}.
-     */
+    /** A decoder of messages within {@code limits}; {@code heap} gives memory beyond that of usual messages. */
     public InferDecoder(RequestLimits limits, HeapBudget heap) {
         this.limits = limits;
         this.heap = heap;
     }
 
     /**
-     * Reads a message. The result owns {@code hold}; a failure leaves it to the caller.
-     *
-     * @param bytes the message
-     * @param hold keeps the bytes valid
-     * @throws GatunException INVALID_ARGUMENT when the bytes are no such message, RESOURCE_EXHAUSTED when it has more
-     *     than a limit allows, UNAVAILABLE when other requests have taken the heap that it needs
+     * Reads a message. The result owns {@code hold}, which keeps the bytes valid; a failure leaves it. Throws
+     * {@link GatunException} INVALID_ARGUMENT for no message, RESOURCE_EXHAUSTED, UNAVAILABLE without heap.
      */
     public InferMessage decode(MemorySegment bytes, Hold hold) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);

@@ -6,7 +6,6 @@ import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;
 import gatun.grpc.message.WireWriter.TensorMessage;
 import gatun.grpc.message.WireWriter.Utf8;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
@@ -35,21 +34,12 @@ public final class InferEncoder {
 
     private InferEncoder() {}
 
-    /**
-     * The message of a unary call's response. Takes over the response, which is closed when the message is.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the response is larger than gRPC's messages may be; the response is
-     *     closed then
-     */
+    /** A unary call's response as a message, which owns it. Throws INVALID_ARGUMENT if too large, closing it. */
     public static OutboundMessage encode(InferenceResponse response) {
         return assemble(response, false, true);
     }
 
-    /**
-     * The message of a response on a stream. Otherwise as {@link #encode}.
-     *
-     * @param last whether it is the only one or the last
-     */
+    /** A response on a stream, {@code last} if it is the only one or the last. Otherwise as {@link #encode}. */
     static OutboundMessage encodeStreamed(InferenceResponse response, boolean last) {
         return assemble(response, true, last);
     }
@@ -67,11 +57,7 @@ public final class InferEncoder {
         return OutboundMessage.of(message.toByteArray());
     }
 
-    /**
-     * The message for a failed request of a stream.
-     *
-     * @param executed whether it failed after it had been accepted: the response then tells model and version
-     */
+    /** The message for a failed request of a stream; tells the model's version if it was accepted: {@code executed}. */
     static OutboundMessage encodeError(String text, InferMessage request, boolean executed) {
         WireWriter inner = new WireWriter();
         if (executed) {
@@ -168,10 +154,6 @@ public final class InferEncoder {
         out.raw(choice);
     }
 
-    private static MemorySegment sent(OutputTensor output) {
-        return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
-    }
-
     private static OutboundMessage assemble(InferenceResponse response, boolean streamed, boolean last) {
         try {
             WireWriter head = new WireWriter();
@@ -180,7 +162,10 @@ public final class InferEncoder {
             List<OutputTensor> outputs = response.outputs();
             MemorySegment[] tensors = new MemorySegment[outputs.size()];
             for (int i = 0; i < tensors.length; i++) {
-                tensors[i] = sent(outputs.get(i));
+                OutputTensor output = outputs.get(i);
+                tensors[i] = output.inSharedMemory()
+                        ? MemorySegment.NULL
+                        : output.tensor().bytes();
             }
             int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
             return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response);

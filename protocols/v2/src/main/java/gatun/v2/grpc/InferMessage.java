@@ -15,19 +15,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A ModelInferRequest as it was read: well formed, but not yet checked against anything. Tensor data stays where it is,
- * in the message's own memory. Owns that memory until {@link #takeOwnership()}; one thread uses it at a time.
- */
+/** A ModelInferRequest as read, not checked. Owns its memory until {@link #takeOwnership()}. Not thread-safe. */
 public final class InferMessage extends RawMessage {
-    /**
-     * A parameter of the request or of a tensor.
-     *
-     * @param value its value; empty when the client set no choice of its oneof
-     */
+    /** A parameter of the request or a tensor; {@code value} is empty when the client set no choice of its oneof. */
     record Parameter(String name, Optional<ParameterValue> value) {}
 
-    /** An input, as far as it stands beside its raw data. One without parameters and contents may be of several messages. */
+    /** An input beside its raw data. One without parameters and contents may be of several messages. */
     record Input(TensorSpec spec, List<Parameter> parameters, Contents contents) {
         String name() {
             return spec.name();
@@ -114,10 +107,7 @@ public final class InferMessage extends RawMessage {
             Datatype.BYTES
         };
 
-        /** The number of the last field. */
         static final int LAST_FIELD = FIELD_TYPES.length - 1;
-
-        /** The contents of an input that came without any. */
         static final Contents ABSENT = new Contents();
 
         private final long[] counts = new long[FIELD_TYPES.length];
@@ -180,10 +170,7 @@ public final class InferMessage extends RawMessage {
             };
         }
 
-        /**
-         * Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an
-         * object.
-         */
+        /** Reads typed tensor data: how much there is, then the data into the tensor's memory, without objects. */
         static final class ContentsReader {
             private static final int FP32 = 6;
             private static final int FP64 = 7;
@@ -191,10 +178,7 @@ public final class InferMessage extends RawMessage {
 
             private ContentsReader() {}
 
-            /**
-             * Reads a contents message from {@code start} to {@code end} and notes its contents. Leaves the reader
-             * anywhere.
-             */
+            /** Reads a contents message and notes what it has. Leaves the reader anywhere. */
             static void survey(LimitedReader in, Contents contents, int start, int end) {
                 in.countRange();
                 contents.addRange(start, end);

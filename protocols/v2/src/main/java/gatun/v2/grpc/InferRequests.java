@@ -34,10 +34,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes inference requests of messages, by the protocol's rules and in the order of its checks: model, parameters,
- * inputs, outputs. The runtime checks the rest, which depends on the model's configuration. Safe for any thread.
- */
+/** Makes inference requests of messages by the protocol's rules; the runtime checks the rest. Safe for any thread. */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private static final Origin CALL = new Origin(1, "v2", "grpc");
     private static final Origin STREAM = new Origin(2, "v2", "grpc_stream");
@@ -63,12 +60,9 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     }
 
     /**
-     * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
-     * trace when it has been answered. The trace of a message that cannot be read has ended.
-     *
-     * @param client where the call comes from
-     * @param streaming whether a model may give several responses
-     * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
+     * The request that a message, whose memory it takes over, asks for; the caller owns it and ends its trace when it
+     * is answered. {@code streaming} if a model may give several responses. Throws {@link GatunException} in the
+     * protocol's words for the first error; nothing is held then, and the trace has ended.
      */
     InferenceRequest request(InferMessage message, Metadata headers, PeerLocation client, boolean streaming) {
         try (message) {
@@ -222,22 +216,13 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         return 0;
     }
 
-    /**
-     * The shared memory that a tensor's parameters name.
-     *
-     * @param offset where the tensor begins in it, an unsigned number
-     * @param byteSize how many bytes it has, an unsigned number
-     */
+    /** The shared memory that a tensor's parameters name; {@code offset} and {@code byteSize} are unsigned. */
     record RegionWindow(String region, long offset, long byteSize) {
         private static final String REGION = "shared_memory_region";
         private static final String OFFSET = "shared_memory_offset";
         private static final String BYTE_SIZE = "shared_memory_byte_size";
 
-        /**
-         * The window that {@code parameters} name, or none.
-         *
-         * @throws GatunException INVALID_ARGUMENT with the protocol's text when they are not as they must be
-         */
+        /** The window that {@code parameters} name, or none. Throws GatunException INVALID_ARGUMENT if malformed. */
         static Optional<RegionWindow> of(List<InferMessage.Parameter> parameters, String tensor) {
             if (parameters.isEmpty()) {
                 return Optional.empty();
@@ -298,7 +283,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     /** The parameters of a whole request: what the protocol gives a meaning, and the rest, which is the backend's. */
     static final class RequestParameters {
         private static final String RESERVED_PREFIX = "triton_";
-
         private static final String EMPTY_FINAL = "triton_enable_empty_final_response";
 
         private RequestParameters() {}
@@ -313,11 +297,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
             return false;
         }
 
-        /**
-         * Puts a message's parameters into a request.
-         *
-         * @throws GatunException INVALID_ARGUMENT with the protocol's text for the first that is wrong
-         */
+        /** Puts a message's parameters into a request. Throws {@link GatunException} INVALID_ARGUMENT if wrong. */
         static void apply(InferMessage message, InferenceRequest request) {
             for (InferMessage.Parameter parameter : message.parameters) {
                 apply(parameter.name(), parameter.value(), request);

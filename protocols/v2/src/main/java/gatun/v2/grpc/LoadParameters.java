@@ -18,10 +18,7 @@ final class LoadParameters {
 
     private LoadParameters() {}
 
-    /**
-     * The configuration and files that a load request overrides. Throws {@link GatunException} INVALID_ARGUMENT with
-     * the protocol's text for a parameter that is not known or has the wrong type.
-     */
+    /** What a load request overrides. Throws INVALID_ARGUMENT for a parameter that is unknown or of the wrong type. */
     static ModelOverride override(Map<String, ModelRepositoryParameter> parameters) {
         String config = "";
         Map<String, MemorySegment> files = new LinkedHashMap<>();
@@ -52,11 +49,7 @@ final class LoadParameters {
         }
     }
 
-    /**
-     * Whether an unload request wants dependents to go as well.
-     *
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text when the parameter has the wrong type
-     */
+    /** Whether an unload request wants dependents to go, too. Throws INVALID_ARGUMENT for a wrong type. */
     static boolean unloadDependents(Map<String, ModelRepositoryParameter> parameters) {
         ModelRepositoryParameter value =
                 parameters.getOrDefault(UNLOAD_DEPENDENTS, ModelRepositoryParameter.getDefaultInstance());

@@ -30,10 +30,7 @@ final class LogSettingsMessages {
                 .build();
     }
 
-    /**
-     * The settings {@code before} with those of a request in their place. Throws {@link GatunException}
-     * INVALID_ARGUMENT for a value of the wrong type, UNSUPPORTED for a setting that cannot be changed.
-     */
+    /** {@code before} with a request's changes. Throws INVALID_ARGUMENT for a wrong type, UNSUPPORTED for the file. */
     static LogSettings changed(LogSettings before, Map<String, LogSettingsRequest.SettingValue> changes) {
         LogSettings settings = before;
         for (Map.Entry<String, LogSettingsRequest.SettingValue> change : changes.entrySet()) {

@@ -59,13 +59,7 @@ public final class V2Services {
 
     private V2Services() {}
 
-    /**
-     * The service {@code inference.GRPCInferenceService} of one server.
-     *
-     * @param regions the shared memory of clients
-     * @param forwarding which metadata becomes parameters of inference requests
-     * @param compression how much the responses of inferences are compressed
-     */
+    /** The service {@code inference.GRPCInferenceService}; {@code forwarding} makes metadata parameters of requests. */
     public static GrpcService of(
             InferenceServer server,
             ClientRegions regions,

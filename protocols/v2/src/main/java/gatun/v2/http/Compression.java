@@ -77,12 +77,7 @@ final class Compression {
         return ResponseHeaders.with(binaryHeaders, jsonByteSize);
     }
 
-    /**
-     * Compresses the text that {@code write} writes, and then {@code tensors}, each of them through a window.
-     *
-     * @param target gets the compressed bytes; it may be longer than its window
-     * @param text an empty writer, through which the text goes
-     */
+    /** Compresses what {@code write} writes to the empty {@code text}, then {@code tensors}, each through a window. */
     void compress(JsonWriter target, JsonWriter text, Consumer<JsonWriter> write, MemorySegment[] tensors) {
         try (OutputStream compressing = format.open(new WriterStream(target))) {
             text.overflowTo(full -> write(compressing, full));

@@ -16,9 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Turns the members of a generate request into inputs, where the model has one of that name, and into parameters for
- * the backend. The members of {@code parameters} are taken like those of the object itself. An input
- * may come once; of other members that come twice the first counts. For one request, by one thread.
+ * Makes members of a generate request, and those of its {@code parameters}, inputs where the model has one of the name,
+ * else parameters. An input may come once; of other members the first counts. For one request, by one thread.
  */
 final class GenerateMembers implements JsonBody.Members {
     private static final String PARAMETERS = "parameters";

@@ -21,7 +21,6 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
-import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -123,7 +122,6 @@ final class GenerateRoute {
             this.trace = trace;
         }
 
-        /** Sends the head of the response unless it was sent. */
         void begin(ResponseHeaders headers) {
             if (!begun) {
                 begun = true;
@@ -148,15 +146,11 @@ final class GenerateRoute {
 
         @Override
         public void acceptFailure(GatunException reason) {
-            begin(failed(Exchange.status(reason.code())));
+            begin(ResponseHeaders.of(ResponseHeaders.constant(Exchange.status(reason.code()), EVENT_STREAM)));
             JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":");
             json.string(Exchange.shortened(reason.getMessage()));
             exchange.sendPiece(json.raw('}').raw(EVENT_END));
         }
-    }
-
-    private static ResponseHeaders failed(Status status) {
-        return ResponseHeaders.of(ResponseHeaders.constant(status, EVENT_STREAM));
     }
 
     private void infer(Exchange exchange, InferenceRequest request, ResponseReceiver receiver) {
@@ -254,9 +248,7 @@ final class GenerateRoute {
         }
     }
 
-    /**
-     * Writes a response as one flat object: its own members, its parameters and its outputs, by the bytes of their names.
-     */
+    /** Writes a response as one flat object: its members, parameters and outputs, by the bytes of their names. */
     static final class GenerateResponse {
         private static final Comparator<String> BY_BYTES = (one, other) ->
                 Arrays.compareUnsigned(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
@@ -268,10 +260,7 @@ final class GenerateRoute {
             void write(JsonWriter json);
         }
 
-        /**
-         * Writes {@code response}. Throws {@link gatun.memory.tensor.GatunException} INVALID_ARGUMENT when an output is
-         * of a datatype that has no form in JSON, perhaps after part of it has been written.
-         */
+        /** Writes {@code response}; throws INVALID_ARGUMENT, perhaps in the middle, for an output without JSON. */
         static void write(JsonWriter json, InferenceResponse response) {
             Map<String, Value> members = new TreeMap<>(BY_BYTES);
             if (!response.id().isEmpty()) {
@@ -294,11 +283,7 @@ final class GenerateRoute {
             json.raw('}');
         }
 
-        /**
-         * Checks that {@link #write} can write all of {@code response}.
-         *
-         * @throws gatun.memory.tensor.GatunException as {@link #write}
-         */
+        /** Throws GatunException as {@link #write} unless that can write all of {@code response}. */
         static void requireForms(InferenceResponse response) {
             for (OutputTensor output : response.outputs()) {
                 TensorDataWriter.requireForm(output.tensor().spec().datatype());

@@ -85,7 +85,6 @@ final class InferBodies {
             return jsonByteSize;
         }
 
-        /** Where the bytes of tensors begin: behind the JSON. */
         long binaryOffset() {
             return jsonOffset + jsonByteSize;
         }
@@ -101,9 +100,7 @@ final class InferBodies {
     }
 
     /**
-     * Reads the body of a request to {@code model} into {@code body}. The caller owns its buffer.
-     *
-     * @throws GatunException when it is refused before its content is looked at
+     * Reads a request's body into {@code body}; its buffer is the caller's. Throws {@link GatunException} if refused.
      */
     void land(Exchange exchange, ModelVersion model, Body body) {
         boolean compressed = isCompressed(exchange);
@@ -223,11 +220,7 @@ final class InferBodies {
             return inputs.size() == 1 && inputs.getFirst().datatype() == Datatype.BYTES ? BytesCodec.LENGTH_BYTES : 0;
         }
 
-        /**
-         * Adds the input that {@code body} is; the request holds its buffer.
-         *
-         * @throws GatunException INVALID_ARGUMENT when the model does not tell the shape
-         */
+        /** Adds the input that {@code body} is, whose buffer the request holds. Throws if its shape is not known. */
         static void add(InferenceRequest request, InferBodies.Body body) {
             ModelVersion model = request.model();
             List<TensorSpec> inputs = model.inputs();

@@ -29,14 +29,9 @@ final class InferResponseBody {
     private InferResponseBody() {}
 
     /**
-     * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; its length,
-     * which must be announced before tensors, is found by writing it twice.
-     *
-     * @param binary the head of a response with bytes behind its JSON, up to the length of that; for one that is not
-     *     compressed
-     * @param heap bounds the compressed responses that are sent at a time
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is
-     *     sent then
+     * Sends {@code response}, which the caller closes. JSON of any length goes through a window; its length, to be
+     * announced before tensors, is found by writing it twice. {@code binary} is the head before bytes, {@code heap}
+     * bounds compressed responses. Throws INVALID_ARGUMENT for an output without a form in JSON; nothing is sent then.
      */
     static void send(
             Exchange exchange,
@@ -88,7 +83,7 @@ final class InferResponseBody {
         }
         ResponseHeaders headers = tensorBytes > 0 ? compression.binaryHeaders(jsonByteSize) : compression.jsonHeaders();
         Hold compressor = heap.reserve(Compression.COMPRESSOR_BYTE_SIZE);
-        try {
+        try (compressor) {
             JsonWriter compressed = exchange.window(headers);
             JsonWriter json = exchange.json();
             compression.compress(compressed, json, text -> write(text, response, forms), tensors);
@@ -96,8 +91,6 @@ final class InferResponseBody {
                 requireSize(json, jsonByteSize);
             }
             exchange.answer(headers, compressed);
-        } finally {
-            compressor.close();
         }
     }
 

@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
-    /** The origin of all requests over HTTP. */
     static final Origin ORIGIN = new Origin(0, "v2", "http");
 
     private final InferenceService server;
@@ -149,7 +148,6 @@ final class InferRoute {
             return forms;
         }
 
-        /** Begins another request, of which nothing is known yet. */
         void begin() {
             forms.clear();
         }
@@ -163,11 +161,7 @@ final class InferRoute {
             json.begin(MemorySegment.NULL, 0, 0, usage);
         }
 
-        /**
-         * Reads all of the {@link #body}, which came in {@code from} and which {@code into} holds. Of members that come
-         * twice, the first counts. Throws {@link GatunException} INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits
-         * of a request, or an error of borrowing a region.
-         */
+        /** Reads the body of {@code from} for {@code into}; of equal members the first counts. */
         void read(Exchange from, InferenceRequest into) {
             exchange = from;
             request = into;

@@ -132,11 +132,7 @@ final class InputReader {
         }
     }
 
-    /**
-     * Checks that every byte beside the JSON belongs to an input.
-     *
-     * @throws GatunException INVALID_ARGUMENT when some do not
-     */
+    /** Throws GatunException INVALID_ARGUMENT unless every byte beside the JSON belongs to an input. */
     void checkAllBytesUsed() {
         if (binaryAt != binaryEnd) {
             throw GatunException.invalidArgument("unexpected additional input data for model '"
@@ -308,7 +304,8 @@ final class InputReader {
         MemorySegment bytes = body.segment().asSlice(binaryAt, binaryByteSize);
         binaryAt += binaryByteSize;
         if (!InferBodies.isAligned(spec.datatype(), bytes)) {
-            Buffer aligned = take(binaryByteSize);
+            Buffer aligned = buffers.take(binaryByteSize);
+            request().hold(aligned);
             CooperativeCopy.copy(bytes, aligned.segment());
             bytes = aligned.segment();
         }
@@ -326,12 +323,6 @@ final class InputReader {
             elements = new JsonElements(buffers, request(), json, maxInputByteSize);
         }
         return elements.readArray(spec, count);
-    }
-
-    private Buffer take(long byteSize) {
-        Buffer buffer = buffers.take(byteSize);
-        request().hold(buffer);
-        return buffer;
     }
 
     private static long elementCount(TensorSpec spec) {

@@ -30,11 +30,8 @@ public final class JsonBody {
     }
 
     /**
-     * Shows {@code members} each member of the object that is the body of a request that controls the server; none when
-     * there is no body.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED beyond the limits of such a request, INVALID_ARGUMENT for what is no
-     *     JSON object
+     * Shows {@code members} those of a control request's body, if any. Throws {@link GatunException} RESOURCE_EXHAUSTED
+     * beyond its limits, INVALID_ARGUMENT for what is no JSON object.
      */
     public void readControl(Exchange exchange, Members members) {
         try (RequestUsage usage = usage()) {
@@ -47,9 +44,7 @@ public final class JsonBody {
         read(exchange, Math.min(maxByteSize, server.limits().controlByteSize()), usage, members);
     }
 
-    /**
-     * As {@link #readControl}, but the body may be as long as any; {@code members} checks the parts that may be long.
-     */
+    /** As {@link #readControl}, but the body may be as long as any; {@code members} checks the long parts. */
     void read(Exchange exchange, RequestUsage usage, Members members) {
         read(exchange, maxByteSize, usage, members);
     }

@@ -40,20 +40,12 @@ final class JsonElements {
         }
     }
 
-    /**
-     * Reads an array of {@code count} elements; of strings there may be more or fewer.
-     *
-     * @throws GatunException INVALID_ARGUMENT when they are of another type, too many or too few
-     */
+    /** Reads an array of {@code count} elements, any number of strings. Throws INVALID_ARGUMENT for other elements. */
     MemorySegment readArray(TensorSpec spec, long count) {
         return read(spec, count, false);
     }
 
-    /**
-     * Reads one element that stands there without an array around it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is of another type
-     */
+    /** Reads one element without an array around it. Throws GatunException INVALID_ARGUMENT for another type. */
     MemorySegment readSingle(TensorSpec spec) {
         return read(spec, 1, true);
     }

@@ -17,7 +17,6 @@ final class JsonResponse {
         exchange.answer(HEADERS, json);
     }
 
-    /** Answers with success, without a body. */
     static void sendEmpty(Exchange exchange) {
         exchange.answerEmpty(Status.OK_200);
     }

@@ -103,7 +103,6 @@ final class LaneRoutes {
         JsonResponse.send(exchange, json.raw(prepared.outputNames().isEmpty() ? ",\"outputs\":[]}" : "]}"));
     }
 
-    /** Forgets the prepared request whose number the body says. */
     void drop(Exchange exchange, String laneName) {
         regions.requireAllowed(exchange.location());
         Lane lane = lanes.lane(laneName);

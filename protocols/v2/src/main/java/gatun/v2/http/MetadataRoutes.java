@@ -117,9 +117,8 @@ final class MetadataRoutes {
     }
 
     /**
-     * A model's configuration as JSON: names as in the proto file, every scalar, list and map also where it is empty,
-     * messages only where they are set. Unlike protobuf's own JSON, 64-bit integers are numbers, but for the fields that
-     * clients know as strings.
+     * A configuration as JSON: names of the proto file, all scalars, lists and maps even if empty, messages only if
+     * set. Unlike in protobuf's own JSON, 64-bit integers are numbers, but for fields that clients know as strings.
      */
     static final class ConfigJson {
         /** 64-bit integers that are strings all the same. */

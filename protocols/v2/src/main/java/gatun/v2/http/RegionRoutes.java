@@ -58,7 +58,6 @@ abstract class RegionRoutes<S extends RegionStatus> {
     /** Registers {@code name} with {@code open} as the body says. */
     abstract void register(RegionRegistry open, String name, Exchange exchange);
 
-    /** The failure of a registration without one of its members. */
     static GatunException lacks(String field) {
         return GatunException.invalidArgument("Shared memory register request has no '" + field + "' field");
     }

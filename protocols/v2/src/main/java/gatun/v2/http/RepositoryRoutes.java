@@ -88,10 +88,8 @@ final class RepositoryRoutes {
         });
         List<ModelStatus> models = server.index();
         Hold held = server.heap().reserve((long) models.size() * STATUS_BYTE_SIZE);
-        try {
+        try (held) {
             send(exchange, models, readyOnly[0]);
-        } finally {
-            held.close();
         }
     }
 
@@ -125,10 +123,7 @@ final class RepositoryRoutes {
         json.raw('}');
     }
 
-    /**
-     * Reads the configuration and files that a load request overrides; files go from the body into buffers of the pool,
-     * never to the heap. Closed when the model is loaded. Used for one request, by one thread.
-     */
+    /** A load request's configuration and files, decoded into pooled buffers. Closed once loaded. Not thread-safe. */
     static final class LoadParameters implements JsonBody.Members, AutoCloseable {
         static final String NAME = "parameters";
         private static final String FILE_PREFIX = "file:";

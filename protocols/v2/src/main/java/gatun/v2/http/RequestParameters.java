@@ -10,19 +10,13 @@ import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.spi.ParameterValue;
 import gatun.v2.http.InferResponseBody.OutputForms;
 
-/**
- * The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's.
- */
+/** A whole request's parameters: those that have a meaning in the protocol, and the rest, which are the backend's. */
 final class RequestParameters {
     private static final String RESERVED_PREFIX = "triton_";
 
     private RequestParameters() {}
 
-    /**
-     * Reads the object that {@code json} stands at.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a parameter of the wrong type, RESOURCE_EXHAUSTED for too many
-     */
+    /** Reads the object at hand. Throws GatunException INVALID_ARGUMENT for a wrong type, RESOURCE_EXHAUSTED. */
     static void read(JsonReader json, RequestUsage usage, InferenceRequest request, OutputForms forms) {
         json.enterObject("Unable to parse 'parameters'");
         while (json.nextMember()) {
@@ -55,11 +49,7 @@ final class RequestParameters {
         }
     }
 
-    /**
-     * Reads the value of a parameter for the backend.
-     *
-     * @throws GatunException INVALID_ARGUMENT for one of the wrong type, or of a name that is the server's own
-     */
+    /** Reads a backend's parameter. Throws INVALID_ARGUMENT for a wrong type, or a name that is the server's own. */
     static void readCustom(JsonReader json, String name, InferenceRequest request) {
         if (name.startsWith(RESERVED_PREFIX)) {
             throw GatunException.invalidArgument(

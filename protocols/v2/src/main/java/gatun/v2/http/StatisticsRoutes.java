@@ -33,10 +33,8 @@ final class StatisticsRoutes {
 
     private void answer(Exchange exchange, List<ModelStatistics> models) {
         Hold held = server.heap().reserve((long) models.size() * STATISTICS_BYTE_SIZE);
-        try {
+        try (held) {
             send(exchange, models);
-        } finally {
-            held.close();
         }
     }
 

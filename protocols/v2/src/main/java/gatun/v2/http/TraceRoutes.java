@@ -37,13 +37,11 @@ final class TraceRoutes {
         change(exchange, "");
     }
 
-    /** As {@link #show(Exchange)}, for one model. */
     void showModel(Exchange exchange, String model) {
         requireReady(model);
         show(exchange, model);
     }
 
-    /** As {@link #change(Exchange)}, for one model. */
     void changeModel(Exchange exchange, String model) {
         requireReady(model);
         change(exchange, model);

@@ -46,14 +46,7 @@ public final class V2Routes {
 
     private V2Routes() {}
 
-    /**
-     * The routes to {@code server}, with those of lanes.
-     *
-     * @param settings the longest body of a request, the headers that requests need or pass to models, and whether
-     *     health is told as JSON
-     * @param regions the shared memory of clients
-     * @param lanes the lanes of clients
-     */
+    /** The routes to {@code server}, those of lanes included; {@code settings} limit bodies and rule headers. */
     public static RouteTable to(InferenceServer server, ProtocolSettings settings, ClientRegions regions, Lanes lanes) {
         List<Route> rows = new ArrayList<>(rows(server, settings, regions, InferResponseBody.BINARY));
         JsonBody jsonBody = new JsonBody(server, settings.maxInputByteSize());
@@ -67,11 +60,7 @@ public final class V2Routes {
         return to(server, settings, regions, InferResponseBody.BINARY);
     }
 
-    /**
-     * The same with other headers of inference responses.
-     *
-     * @param binary the head of a response with bytes behind its JSON, up to the length of that
-     */
+    /** The same with another head for inference responses with bytes behind their JSON, up to the length of that. */
     public static RouteTable to(
             InferenceServer server, ProtocolSettings settings, ClientRegions regions, ResponseHeaders.Constant binary) {
         return table(rows(server, settings, regions, binary), settings.http());

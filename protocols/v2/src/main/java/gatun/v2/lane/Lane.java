@@ -79,17 +79,13 @@ public final class Lane implements Hold {
         this.events = new LaneEvents(geometry);
     }
 
-    /** Tells a recording that it takes requests from now on. */
     void tellOpened() {
         events.opened();
     }
 
     /**
-     * Has {@code action} end the client's connection when the lane ends for whatever reason, at once where it has: the
-     * client may sleep, and would wait for ever for what the lane's thread did not take.
-     *
-     * @param work what the client may throw away on its lane
-     * @param action must return at once, and not throw; called by any thread
+     * Has {@code action} end the client's connection when the lane ends, at once where it has: the client may sleep,
+     * and would wait for ever. It must return at once and not throw. {@code work} is the client's budget. Any thread.
      */
     public void endWith(WorkBudget work, Runnable action) {
         budget = work;
@@ -117,10 +113,8 @@ public final class Lane implements Hold {
     }
 
     /**
-     * Keeps a prepared request, which it owns from now on, and returns its number.
-     *
-     * @throws GatunException INVALID_ARGUMENT when a slot has no room for its tensors, RESOURCE_EXHAUSTED when there
-     *     are too many, UNAVAILABLE when the lane has ended; the request is closed then
+     * Keeps a prepared request, which it owns, and returns its number. Throws {@link GatunException}, closing it:
+     * INVALID_ARGUMENT for too many tensors, RESOURCE_EXHAUSTED for too many requests, UNAVAILABLE after the end.
      */
     public int prepare(PreparedRequest request) {
         int tensors = request.inputCount() + request.outputCount();
@@ -172,7 +166,6 @@ public final class Lane implements Hold {
 
     // For the lane's thread
 
-    /** Whether the lane's thread has to let go of it. */
     boolean isEnded() {
         return ended;
     }
@@ -181,9 +174,7 @@ public final class Lane implements Hold {
         return memory.entry(position) != 0;
     }
 
-    /**
-     * Takes the next entry. Returns a request to run; null when there is none, or the entry needed no more than this.
-     */
+    /** Takes the next entry; a request to run, or null when there is none or the entry needed no more than this. */
     @Nullable
     LaneCall take() {
         int entry = memory.entry(position);
@@ -283,11 +274,7 @@ public final class Lane implements Hold {
         private final long offset;
         private final MemorySegment segment;
 
-        /**
-         * A window of {@code whole}, which is all of the lane's memory.
-         *
-         * @param offset where it begins there, in bytes; inside, as its end is
-         */
+        /** A window of {@code whole}, all of the lane's memory, from {@code offset} on; inside, as its end is. */
         LaneWindow(RegionLease whole, long offset, long byteSize) {
             this.whole = whole;
             this.offset = offset;

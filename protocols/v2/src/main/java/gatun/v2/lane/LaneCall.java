@@ -18,6 +18,7 @@ import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.v2.lane.SlotTensors.SlotInference;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,10 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * One slot at the server: the request that is in it, and its answers. The lane's thread begins, continues and cancels;
- * one thread at a time, that one or another, runs.
- */
+/** A slot's request and its answers. The lane's thread begins, continues and cancels; one thread at a time runs. */
 final class LaneCall implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(LaneCall.class);
 
@@ -116,9 +114,7 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /**
-     * What was prepared for the request that was taken; null when it is refused. For the lane's thread, before it runs.
-     */
+    /** The prepared request; null when it is refused. For the lane's thread, before it runs. */
     @Nullable
     PreparedRequest taken() {
         return prepared;
@@ -337,11 +333,7 @@ final class LaneCall implements Runnable {
     }
 
     private PreparedRequest known() {
-        PreparedRequest asked = prepared;
-        if (asked == null) {
-            throw new IllegalStateException("no request was taken");
-        }
-        return asked;
+        return Objects.requireNonNull(prepared, "no request was taken");
     }
 
     /** Writes a response; waits for the client where more may follow. */

@@ -40,7 +40,6 @@ final class LaneEvents {
         }
     }
 
-    /** The lane takes no requests any more. */
     void closed() {
         Closed event = new Closed();
         if (event.shouldCommit()) {

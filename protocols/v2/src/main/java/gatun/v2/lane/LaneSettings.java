@@ -6,11 +6,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * How lanes are served.
- *
- * @param threads how many threads look for requests; each serves up to 127 lanes, and exists from the first on
- * @param spinMicros how long a thread may look for the next request before it sleeps, in microseconds, where its last
- *     caller does not sleep either and requests come faster than that; 0 for never
+ * How lanes are served: by {@code threads} that exist from the first lane on, each for up to 127. One looks for the
+ * next request for {@code spinMicros}, 0 for never, if its last caller does not sleep and requests come faster.
  */
 public record LaneSettings(int threads, int spinMicros) {
     /** The most threads. */
@@ -36,13 +33,8 @@ public record LaneSettings(int threads, int spinMicros) {
     record LaneResources(InferenceService server, ScheduledExecutorService timer) {}
 
     /**
-     * A lane that is open, for people to read. Its name is its client's secret, so that it has a number instead.
-     *
-     * @param number of the lane, the one that flight recordings give it
-     * @param owner the process of its client; empty where it is not known
-     * @param byteSize its memory in bytes
-     * @param slots how many requests may be under way
-     * @param inFlight how many are
+     * An open lane for people to read, numbered as in flight recordings, for its name is its client's secret.
+     * {@code owner} is the client's process, if known; of its {@code slots}, {@code inFlight} are under way.
      */
     public record LaneUse(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
 }

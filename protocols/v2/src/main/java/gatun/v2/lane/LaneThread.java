@@ -18,9 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks for requests in some lanes, and sleeps while there are none. Runs that have proved to be short are done by the
- * thread that found them, all others by virtual threads. Where a run that was to be short is not, another thread takes
- * the lanes over, so that no other request waits for it. Safe for any thread.
+ * Looks for requests in some lanes; sleeps while there are none. Does runs that have proved to be short; virtual
+ * threads do others. Where a run is not short after all, another thread takes the lanes over. Safe for any thread.
  */
 final class LaneThread implements LoanWatchdog.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(LaneThread.class);
@@ -42,7 +41,6 @@ final class LaneThread implements LoanWatchdog.Lender {
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final ServerSleep sleep = new ServerSleep();
     private final Runnable sleepAtLanes = sleep::sleep;
-
     private final List<Lane> added = new ArrayList<>(); // guarded by this
     private volatile int laneCount;
     private volatile boolean changed;
@@ -53,12 +51,7 @@ final class LaneThread implements LoanWatchdog.Lender {
     private Lane[] lanes = {};
     private final Spinning spinning;
 
-    /**
-     * A thread without lanes, which starts at once.
-     *
-     * @param spinNanos how long it may look for the next request before it sleeps
-     * @param others runs requests that are not short
-     */
+    /** Starts at once, without lanes; looks {@code spinNanos} before it sleeps. {@code others} run long requests. */
     LaneThread(int number, long spinNanos, Executor others, RunPlacement placement) {
         this.name = "lane-" + number;
         this.spinning = new Spinning(Runtime.getRuntime().availableProcessors() > 1 ? spinNanos : 0);
@@ -179,8 +172,7 @@ final class LaneThread implements LoanWatchdog.Lender {
         private long seenTurn;
 
         void start() {
-            Thread thread = SupervisedThread.unstarted(name, this::serve);
-            thread.start();
+            SupervisedThread.unstarted(name, this::serve).start();
         }
 
         private void serve() {
@@ -295,9 +287,8 @@ final class LaneThread implements LoanWatchdog.Lender {
     }
 
     /**
-     * Whether a thread of lanes looks for the next request for a while before it sleeps: where its last caller does so
-     * for the answer, and requests come faster than that while. A caller that sleeps has to be woken anyway, sooner on
-     * the core that the thread leaves to it. Used by one thread at a time.
+     * Whether a thread looks for the next request before it sleeps: where its last caller does so for the answer, and
+     * requests come faster. A sleeping caller is to be woken anyway, sooner on a free core. Used by one thread.
      */
     static final class Spinning {
         /** Gaps between requests are averaged with this weight, as a power of two, and count no more than this. */
@@ -315,7 +306,6 @@ final class LaneThread implements LoanWatchdog.Lender {
             this.limitNanos = limitNanos;
         }
 
-        /** Notes that there is something to do after there was nothing. */
         void noteRequest() {
             if (callerSpins) {
                 long gap = Math.min(System.nanoTime() - workEndedNanos, LONGEST_GAP_NANOS);
@@ -323,12 +313,10 @@ final class LaneThread implements LoanWatchdog.Lender {
             }
         }
 
-        /** Notes how the last caller waited. */
         void noteCaller(boolean spins) {
             callerSpins = spins && limitNanos > 0;
         }
 
-        /** Notes that there is nothing more to do. */
         void noteIdle() {
             if (callerSpins) {
                 workEndedNanos = System.nanoTime();

@@ -27,9 +27,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All lanes of a server, and the threads that look at them, which are started by the first lane. Safe for any thread.
- */
+/** All lanes of a server and the threads that look at them, which the first lane starts. Safe for any thread. */
 public final class Lanes implements AutoCloseable {
     /** How long {@link #close} waits for requests that are under way; the server's own limit is mostly shorter. */
     private static final Duration GRACE = Duration.ofSeconds(30);
@@ -74,10 +72,8 @@ public final class Lanes implements AutoCloseable {
     }
 
     /**
-     * Opens a lane in a client's memory. The caller closes it when the client's connection ends.
-     *
-     * @param key the sealed memfd, as {@code /proc/PID/fd/NUMBER}; as large as {@code geometry} says
-     * @throws GatunException when the memory cannot be used, there are too many lanes, or the server stops
+     * Opens a lane in the sealed memfd {@code key}, {@code /proc/PID/fd/NUMBER}, as large as {@code geometry} says. The
+     * caller closes it with the client's connection. Throws {@link GatunException} where it cannot be opened.
      */
     public Lane open(String key, LaneGeometry geometry) {
         if (!ServerSleep.isSupported()) {
@@ -148,11 +144,7 @@ public final class Lanes implements AutoCloseable {
         return HEX.formatHex(bytes);
     }
 
-    /**
-     * The lane of that name.
-     *
-     * @throws GatunException NOT_FOUND when there is none
-     */
+    /** The lane of that name. Throws {@link GatunException} NOT_FOUND when there is none. */
     public Lane lane(String name) {
         Lane lane = lanes.get(name);
         if (lane == null) {
@@ -175,15 +167,11 @@ public final class Lanes implements AutoCloseable {
             return;
         }
         long end = System.nanoTime() + GRACE.toNanos();
-        while (isBusy() && System.nanoTime() - end < 0) {
+        while (lanes.values().stream().anyMatch(lane -> lane.runningCount() > 0) && System.nanoTime() - end < 0) {
             lanes.values().forEach(Lane::cancelUnread);
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
         running.close();
         lanes.values().forEach(Lane::close);
-    }
-
-    private boolean isBusy() {
-        return lanes.values().stream().anyMatch(lane -> lane.runningCount() > 0);
     }
 }

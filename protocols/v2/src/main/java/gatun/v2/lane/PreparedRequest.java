@@ -9,25 +9,17 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.CorrelationId;
-import gatun.spi.ParameterValue;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * All of an inference but its tensors and its place in a sequence, checked once. Stays valid when its model is loaded
- * anew: each request asks the version that is ready then, and is checked against it. Safe for any thread; closed when
- * the client drops it or its lane ends.
+ * All of an inference but its tensors and place in a sequence, checked once. Valid even when its model is loaded anew:
+ * each request asks the version ready then, and is checked against it. Thread-safe; its lane closes it.
  */
 public final class PreparedRequest implements Hold {
-    /**
-     * An input without its shape.
-     *
-     * @param name its name
-     * @param datatype its datatype
-     */
+    /** An input without its shape. */
     public record Input(String name, Datatype datatype) {}
 
     private final String model;
@@ -54,13 +46,7 @@ public final class PreparedRequest implements Hold {
         this.decoupled = asked.decoupled();
     }
 
-    /**
-     * The tensors of a request.
-     *
-     * @param inputs in the order of the slot
-     * @param outputs in the order of the slot; empty for all outputs of the model
-     * @param regions the names of registered regions that windows may lie in
-     */
+    /** A request's tensors in the slot's order, no outputs for all, and the names of regions for windows. */
     public record Definition(List<Input> inputs, List<RequestedOutput> outputs, List<String> regions) {
         /** Keeps copies. */
         public Definition {
@@ -71,12 +57,8 @@ public final class PreparedRequest implements Hold {
     }
 
     /**
-     * Checks a request and prepares it.
-     *
-     * @param said a request to the model that holds its parameters; has no tensors, and is not sent itself
-     * @param heap the heap that was reserved for it; closed with this
-     * @param byteSize how long it was as the client sent it
-     * @throws GatunException INVALID_ARGUMENT when its model has no such tensors
+     * Prepares a request. {@code said} holds its parameters, without tensors, and is not sent; {@code heap} is closed
+     * with this; {@code byteSize} is its length as sent. Throws {@link GatunException} for unknown tensors.
      */
     public static PreparedRequest of(Definition definition, InferenceRequest said, Hold heap, long byteSize) {
         ModelVersion asked = said.model();
@@ -131,7 +113,6 @@ public final class PreparedRequest implements Hold {
         return outputs.length;
     }
 
-    /** Input {@code index} in the order of the slot. */
     Input input(int index) {
         return inputs[index];
     }
@@ -159,11 +140,7 @@ public final class PreparedRequest implements Hold {
         return decoupled;
     }
 
-    /**
-     * The name of region {@code number}, counted from 1.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there is none
-     */
+    /** The name of region {@code number}, from 1. Throws {@link GatunException} INVALID_ARGUMENT without one. */
     String region(int number) {
         if (number < 1 || number > regions.length) {
             throw GatunException.invalidArgument("a tensor lies in region " + Integer.toUnsignedString(number)
@@ -177,10 +154,7 @@ public final class PreparedRequest implements Hold {
         request.anyVersion(version.isEmpty());
         request.priority(said.priority());
         request.timeoutMicros(said.timeoutMicros());
-        Map<String, ParameterValue> parameters = said.parameters();
-        if (!parameters.isEmpty()) {
-            parameters.forEach(request::parameter);
-        }
+        said.parameters().forEach(request::parameter);
         switch (said.correlationId().orElse(null)) {
             case CorrelationId.Uint64 number -> request.correlationId(number.value());
             case CorrelationId.Text text -> request.correlationId(text.value());

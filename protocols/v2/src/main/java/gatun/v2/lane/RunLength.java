@@ -6,10 +6,9 @@ import gatun.runtime.placement.RunTimeEstimator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long requests of one kind take, to tell whether the next is one to do where it was found. A thread of its own for
- * each would wait for the model's instance among its like, which says nothing; so the engine's time counts for all of
- * them, and the whole time only for those that were done where they were found while none was done elsewhere. Safe for
- * any thread.
+ * How long requests of one kind take, to tell whether the next is one to do where it was found. On threads of their own
+ * they would wait for the model's instance among their like, which says nothing: so the engine's time counts for all,
+ * and the whole time only for those done where they were found while none was elsewhere. Safe for any thread.
  */
 final class RunLength {
     /** An engine's time that is not known, since the request failed. */
@@ -29,20 +28,13 @@ final class RunLength {
     /** Whether the last one that was found short began while others were done elsewhere. */
     private boolean amongOthers;
 
-    /** No request yet: the first is not known to be short. */
-    RunLength() {}
-
     /** Whether the next is one to do where it was found. For one thread. */
     synchronized boolean isShort(RunPlacement placement, boolean alone) {
         amongOthers = elsewhere > 0;
         return engine != null && placement.runsWhereFound(engine, whole == null ? 0 : whole.typicalNanos(), alone);
     }
 
-    /**
-     * Notes the end of one that was done where it was found.
-     *
-     * @param engineNanos what the engine took for it, or {@link #UNKNOWN}
-     */
+    /** Notes the end of one done where it was found; the engine took {@code engineNanos}, or {@link #UNKNOWN}. */
     synchronized void endWhereFound(long engineNanos, long wholeNanos) {
         noteEngine(engineNanos);
         if (!amongOthers) {
@@ -50,7 +42,6 @@ final class RunLength {
         }
     }
 
-    /** One is done elsewhere from now on. */
     synchronized void beginElsewhere() {
         elsewhere++;
         if (++sentElsewhere >= FORGET_AFTER) {
@@ -59,9 +50,7 @@ final class RunLength {
         }
     }
 
-    /**
-     * One that was done elsewhere has ended. {@code engineNanos} says what the engine took for it, or {@link #UNKNOWN}.
-     */
+    /** A run elsewhere has ended, for which the engine took {@code engineNanos}, or {@link #UNKNOWN}. */
     synchronized void endElsewhere(long engineNanos) {
         noteEngine(engineNanos);
         elsewhere--;

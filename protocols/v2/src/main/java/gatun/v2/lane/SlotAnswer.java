@@ -70,11 +70,7 @@ final class SlotAnswer {
         lane.setInt(slotOffset + SlotLayout.ANSWER_BYTES, 0);
     }
 
-    /**
-     * Writes all of a response but its outputs.
-     *
-     * @throws GatunException RESOURCE_EXHAUSTED when there is no room for its parameters
-     */
+    /** Writes all of a response but its outputs. Throws RESOURCE_EXHAUSTED without room for its parameters. */
     static void writeHead(LaneMemory lane, long slotOffset, InferenceResponse response) {
         lane.setInt(slotOffset + SlotLayout.CODE, OK);
         lane.setInt(slotOffset + SlotLayout.OUTPUTS, response.outputs().size());

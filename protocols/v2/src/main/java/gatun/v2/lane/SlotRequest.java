@@ -56,11 +56,7 @@ final class SlotRequest {
         return changed;
     }
 
-    /**
-     * Reads the texts of a slot, where it has any.
-     *
-     * @throws GatunException INVALID_ARGUMENT when they are longer than there is room
-     */
+    /** Reads a slot's texts, if any. Throws {@link GatunException} INVALID_ARGUMENT when they are too long. */
     void readTexts(LaneMemory lane, long slotOffset) {
         int idBytes = idBytes();
         int sequenceBytes = sequenceBytes();
@@ -87,12 +83,10 @@ final class SlotRequest {
         return low(word(SlotLayout.PREPARED));
     }
 
-    /** Whether this is the first request of its sequence. */
     boolean startsSequence() {
         return (flags() & SlotLayout.SEQUENCE_START) != 0;
     }
 
-    /** Whether this is the last request of its sequence. */
     boolean endsSequence() {
         return (flags() & SlotLayout.SEQUENCE_END) != 0;
     }
@@ -143,11 +137,7 @@ final class SlotRequest {
         return tensorWord(index, SlotLayout.BYTE_SIZE);
     }
 
-    /**
-     * Name, datatype and shape of an input.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it has more dimensions than a slot has room for
-     */
+    /** Name, datatype and shape of an input. Throws GatunException INVALID_ARGUMENT for too many dimensions. */
     TensorSpec spec(int index, String name, Datatype datatype) {
         int rank = high(tensorWord(index, SlotLayout.RANK));
         if (rank < 0 || rank > SlotLayout.MAX_RANK) {

@@ -31,11 +31,7 @@ final class SlotTensors {
         this.slotOffset = slotOffset;
     }
 
-    /**
-     * Adds all tensors to a request, which holds their windows from then on.
-     *
-     * @throws GatunException when one of them lies where it must not
-     */
+    /** Adds all tensors to a request, which holds their windows. Throws {@link GatunException} for a misplaced one. */
     void addTo(InferenceRequest request, PreparedRequest asked) {
         int inputs = asked.inputCount();
         for (int i = 0; i < inputs; i++) {
@@ -61,11 +57,7 @@ final class SlotTensors {
         return output.classification() == 0 && !model.decoupled();
     }
 
-    /**
-     * Writes a response into the slot, and the outputs that lie elsewhere to their rooms.
-     *
-     * @throws GatunException when there is too little room for one
-     */
+    /** Writes a response into the slot, outputs elsewhere to their rooms. Throws GatunException for too little room. */
     void write(InferenceResponse response, PreparedRequest asked) {
         LaneMemory memory = lane.memory();
         SlotAnswer.writeHead(memory, slotOffset, response);
@@ -118,11 +110,7 @@ final class SlotTensors {
                 asked, slotRequest.region(tensor), slotRequest.offset(tensor), slotRequest.byteSize(tensor), access);
     }
 
-    /**
-     * Makes the inference requests of one slot. Clients mostly fill a slot as they did before, with other elements in
-     * the same tensors; then the last request is asked again, which makes no object. Used for one request after
-     * another, by one thread at a time.
-     */
+    /** Makes a slot's inference requests; asks the last again, without a new object, for the same tensors. */
     static final class SlotInference {
         private static final Origin ORIGIN = new Origin(3, "v2", "lane");
 
@@ -134,7 +122,6 @@ final class SlotTensors {
         /** Made for {@link #lastAsked} and the present tensors of the slot; null for none that may be asked again. */
         private @Nullable InferenceRequest last;
 
-        /** @param client whose lane it is */
         SlotInference(Sender client, SlotRequest slotRequest, SlotTensors tensors) {
             this.client = client;
             this.slotRequest = slotRequest;
@@ -147,11 +134,7 @@ final class SlotTensors {
             lastAsked = null;
         }
 
-        /**
-         * The request that the slot holds, to a version of its model.
-         *
-         * @param traced whether somebody keeps what it is asked and answered
-         */
+        /** The slot's request, to a version of its model; {@code traced} if somebody keeps what it says. */
         @SuppressWarnings("ReferenceEquality") // a request is prepared once, and loaded versions are themselves only
         InferenceRequest begin(PreparedRequest asked, ModelVersion model, boolean traced) {
             boolean plain = !traced && slotRequest.isPlain();

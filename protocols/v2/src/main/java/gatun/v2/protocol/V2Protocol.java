@@ -26,12 +26,7 @@ public final class V2Protocol implements Protocol {
         this(server, settings, ResponseCompression.NONE, LaneSettings.STANDARD);
     }
 
-    /**
-     * The protocol in front of {@code server}.
-     *
-     * @param compression how much the responses of inferences are compressed over gRPC
-     * @param laneSettings how lanes are served
-     */
+    /** The protocol in front of {@code server}; {@code compression} is that of responses of inferences over gRPC. */
     public V2Protocol(
             InferenceServer server,
             ProtocolSettings settings,

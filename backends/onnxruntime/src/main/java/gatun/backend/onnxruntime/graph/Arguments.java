@@ -8,12 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * What a step is told beside its data: by attributes, or by constant inputs, which newer versions of ONNX have for many.
- *
- * @param step the step
- * @param constants those of the model, by the numbers of their values
- */
+/** What a step is told beside its data: by attributes, or by constant inputs, as newer versions of ONNX do. */
 record Arguments(Step step, Map<Integer, Constant> constants) {
     boolean hasInput(int position) {
         return position < step.inputs().size() && step.inputs().get(position) != Dataflow.ABSENT;

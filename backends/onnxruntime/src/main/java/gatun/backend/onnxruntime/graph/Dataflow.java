@@ -14,23 +14,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * A model's values, and the steps that make values of others. Branches, loops and functions are unfolded: their bodies'
- * steps are among the model's own, joined to them by moves. Values have numbers. Written by {@link Unfolding}, and not
- * changed then.
+ * A model's values, by number, and the steps that make them. Bodies of branches, loops and functions are unfolded:
+ * their steps are among the model's own, joined by moves. Written by {@link Unfolding} only.
  */
 final class Dataflow {
     static final int ABSENT = -1;
 
     /**
-     * What makes values of others: an operator, or a move between a body and what is around it.
-     *
-     * @param operator what is known of it; empty for one that nobody has looked at
-     * @param name for people: the node's own, or that of what it makes
-     * @param inputs numbers of values, or {@link #ABSENT}
-     * @param outputs numbers of values, or {@link #ABSENT}
-     * @param attributes as {@link Graph.Node} has them, but without references
+     * An operator, or a move between a body and what is around it; inputs and outputs are values or {@link #ABSENT}.
+     * {@code operator} is empty for an unknown one; {@code name}, for people, is the node's or its output's.
      */
     record Step(
             OperatorKey key,
@@ -52,11 +47,7 @@ final class Dataflow {
         }
     }
 
-    /**
-     * A use of a value that may not see the value change.
-     *
-     * @param how as what it uses it, for people; empty where nobody knows what the step does
-     */
+    /** A use of a value that may not see it change; {@code how}, for people, is empty for an unknown step. */
     record Decision(int value, Step step, Use use, String how) {
         String reason() {
             return how.isEmpty() ? unknown(step) : step.label() + " " + how;
@@ -112,7 +103,6 @@ final class Dataflow {
         }
     }
 
-    /** Adds a decision, if the value is there. */
     void addDecision(int value, Step step, String how) {
         if (value != ABSENT) {
             decisions.add(new Decision(value, step, Use.DECIDES, how));
@@ -145,11 +135,9 @@ final class Dataflow {
     }
 
     private List<List<Step>> lists() {
-        List<List<Step>> lists = new ArrayList<>(valueCount);
-        for (int i = 0; i < valueCount; i++) {
-            lists.add(new ArrayList<>(0));
-        }
-        return lists;
+        return Stream.<List<Step>>generate(() -> new ArrayList<>(0))
+                .limit(valueCount)
+                .toList();
     }
 
     /** Values that differ between requests: made of inputs. Shapes count as constant. */

@@ -6,9 +6,8 @@ import gatun.backend.onnxruntime.graph.Graph.Attribute;
 import java.util.Set;
 
 /**
- * The element types of values as far as they follow from those of inputs and constants; numbers of
- * {@code TensorProto.DataType}. Only those count that a client's memory may have, so that operators whose outputs are
- * always computed are not looked at.
+ * Numbers of {@code TensorProto.DataType} of values, as far as they follow from inputs and constants. Only for types
+ * that a client's memory may have: operators whose outputs are always computed are not looked at.
  */
 final class ElementTypes {
     private static final int UNKNOWN = 0;

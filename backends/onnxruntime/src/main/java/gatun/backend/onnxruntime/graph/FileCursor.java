@@ -8,11 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntConsumer;
 
-/**
- * Reads protobuf's wire format from a file through a small window. What is skipped, such as gigabytes of weights, is
- * never read. The file is not mapped: whoever cuts it off meanwhile causes an error, not a fault. Used by one thread.
- */
+/** Reads protobuf by a window, not a mapping: a file cut off is an error, not a fault. Used by one thread. */
 final class FileCursor extends WireCursor {
     private static final int WINDOW = 8192;
 
@@ -98,9 +96,16 @@ final class FileCursor extends WireCursor {
         end = outer;
     }
 
-    /**
-     * A name. Each byte is a character, so that names which are no valid UTF-8 stay apart; {@link #text} gives the text.
-     */
+    /** Reads a nested message by {@link #message}; {@code field} reads or skips each field by its tag. */
+    void fields(IntConsumer field) {
+        message(() -> {
+            while (hasMore()) {
+                field.accept(tag());
+            }
+        });
+    }
+
+    /** A name, a character for each byte, so that invalid UTF-8 stays apart; {@link #text} gives the text. */
     String name() {
         long length = readLength();
         namesByteCount += length + NAME_BYTES;

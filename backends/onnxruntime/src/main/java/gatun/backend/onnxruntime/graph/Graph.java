@@ -7,14 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A graph of an ONNX file, without its weights: the model's own, that of a branch or loop, or the body of a function.
- * Names are as {@link FileCursor#name} reads them.
- *
- * @param inputs in the file's order
- * @param outputs their names, in the file's order
- * @param nodes in the file's order, in which each comes after those that it reads from
- * @param constants the initialisers, by their names
- * @param ranks the ranks of values that the file gives, by their names
+ * A graph of an ONNX file, without weights: the model's, a branch's, a loop's or a function's body. Names are as
+ * {@link FileCursor#name} reads them; nodes come after those that they read from; constants are initialisers.
  */
 record Graph(
         List<Input> inputs,
@@ -23,20 +17,10 @@ record Graph(
         Map<String, Constant> constants,
         Map<String, Integer> ranks) {
 
-    /**
-     * An input of a graph.
-     *
-     * @param elementType a number of {@code TensorProto.DataType}; 0 where the file does not tell
-     */
+    /** An input; {@code elementType} is a number of {@code TensorProto.DataType}, 0 where the file does not tell. */
     record Input(String name, int elementType) {}
 
-    /**
-     * An operator's use, or a function's.
-     *
-     * @param name may be empty
-     * @param inputs names of values; an empty one is an input that is left out
-     * @param outputs names of values; an empty one is an output that nobody wants
-     */
+    /** A use of an operator or function; an empty name stands for an input left out, or an output not wanted. */
     record Node(
             OperatorKey key,
             String name,
@@ -44,12 +28,7 @@ record Graph(
             List<String> outputs,
             Map<String, Attribute> attributes) {}
 
-    /**
-     * Names an operator or a function.
-     *
-     * @param domain empty for ONNX's own
-     * @param overload of a function; empty for most
-     */
+    /** Names an operator or function; {@code domain} is empty for ONNX's own, {@code overload} for most. */
     record OperatorKey(String domain, String name, String overload) {
         OperatorKey {
             // ONNX's own domain has two names.
@@ -75,12 +54,7 @@ record Graph(
         }
     }
 
-    /**
-     * An attribute of a node.
-     *
-     * @param numbers of a list of integers, the first of them
-     * @param reference the attribute of the function's call whose value this one takes; empty for one with a value
-     */
+    /** An attribute, with a list's first {@code numbers}; {@code reference} names the call's that it takes, or "". */
     record Attribute(
             String name,
             Optional<Long> number,
@@ -89,18 +63,10 @@ record Graph(
             Optional<Graph> graph,
             String reference) {}
 
-    /**
-     * A tensor of the file.
-     *
-     * @param content equal for tensors that may be equal: datatype, dimensions and the first bytes
-     */
+    /** A tensor; {@code content} (datatype, dimensions, first bytes) is equal for tensors that may be equal. */
     record Constant(String content, int elementType, Optional<List<Long>> numbers, int rank) {}
 
-    /**
-     * A function of the file, which nodes call as an operator.
-     *
-     * @param body without inputs of its own
-     */
+    /** A function, which nodes call as an operator; {@code body} has no inputs of its own. */
     record Function(List<String> inputs, Map<String, Attribute> defaults, Graph body) {}
 
     /** All of a file. {@code opset} is the version of ONNX's own operators. */

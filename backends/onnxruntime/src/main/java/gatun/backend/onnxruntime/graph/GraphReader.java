@@ -52,12 +52,7 @@ final class GraphReader {
         this.in = in;
     }
 
-    /**
-     * Reads a file.
-     *
-     * @throws UnreadableGraphException for a file that is none of ONNX, or too large to follow
-     * @throws IOException when it cannot be read; as {@link java.io.UncheckedIOException}, too
-     */
+    /** Throws {@link UnreadableGraphException} if it is not ONNX's or too large; I/O errors also as unchecked ones. */
     static Model read(Path path) throws IOException {
         try (FileChannel file = FileChannel.open(path)) {
             return new GraphReader(new FileCursor(file)).model();
@@ -109,19 +104,16 @@ final class GraphReader {
         Map<String, Attribute> defaults = new HashMap<>();
         GraphBuilder body = new GraphBuilder();
         KeyBuilder key = new KeyBuilder();
-        in.message(() -> {
-            while (in.hasMore()) {
-                int tag = in.tag();
-                switch (tag) {
-                    case Tags.FUNCTION_NAME -> key.name = in.name();
-                    case Tags.FUNCTION_INPUT -> parameters.add(in.name());
-                    case Tags.FUNCTION_OUTPUT -> body.outputs.add(in.name());
-                    case Tags.FUNCTION_NODE -> body.nodes.add(node(1));
-                    case Tags.FUNCTION_DOMAIN -> key.domain = in.name();
-                    case Tags.FUNCTION_ATTRIBUTE -> readAttribute(defaults, 1);
-                    case Tags.FUNCTION_OVERLOAD -> key.overload = in.name();
-                    default -> in.skip(tag);
-                }
+        in.fields(tag -> {
+            switch (tag) {
+                case Tags.FUNCTION_NAME -> key.name = in.name();
+                case Tags.FUNCTION_INPUT -> parameters.add(in.name());
+                case Tags.FUNCTION_OUTPUT -> body.outputs.add(in.name());
+                case Tags.FUNCTION_NODE -> body.nodes.add(node(1));
+                case Tags.FUNCTION_DOMAIN -> key.domain = in.name();
+                case Tags.FUNCTION_ATTRIBUTE -> readAttribute(defaults, 1);
+                case Tags.FUNCTION_OVERLOAD -> key.overload = in.name();
+                default -> in.skip(tag);
             }
         });
         Function function = new Function(List.copyOf(parameters), Map.copyOf(defaults), body.build());
@@ -135,28 +127,25 @@ final class GraphReader {
             throw new UnreadableGraphException(UnreadableGraphException.TOO_LARGE);
         }
         GraphBuilder graph = new GraphBuilder();
-        in.message(() -> {
-            while (in.hasMore()) {
-                int tag = in.tag();
-                switch (tag) {
-                    case Tags.GRAPH_NODE -> graph.nodes.add(node(depth));
-                    case Tags.GRAPH_INITIALIZER -> {
-                        NamedTensor tensor = TensorReader.read(in);
-                        graph.constants.put(tensor.name(), tensor.constant());
-                    }
-                    case Tags.GRAPH_INPUT -> {
-                        ValueInfo value = valueInfo();
-                        graph.inputs.add(new Input(value.name, value.elementType));
-                        graph.addRank(value);
-                    }
-                    case Tags.GRAPH_OUTPUT -> {
-                        ValueInfo value = valueInfo();
-                        graph.outputs.add(value.name);
-                        graph.addRank(value);
-                    }
-                    case Tags.GRAPH_VALUE -> graph.addRank(valueInfo());
-                    default -> in.skip(tag);
+        in.fields(tag -> {
+            switch (tag) {
+                case Tags.GRAPH_NODE -> graph.nodes.add(node(depth));
+                case Tags.GRAPH_INITIALIZER -> {
+                    NamedTensor tensor = TensorReader.read(in);
+                    graph.constants.put(tensor.name(), tensor.constant());
                 }
+                case Tags.GRAPH_INPUT -> {
+                    ValueInfo value = valueInfo();
+                    graph.inputs.add(new Input(value.name, value.elementType));
+                    graph.addRank(value);
+                }
+                case Tags.GRAPH_OUTPUT -> {
+                    ValueInfo value = valueInfo();
+                    graph.outputs.add(value.name);
+                    graph.addRank(value);
+                }
+                case Tags.GRAPH_VALUE -> graph.addRank(valueInfo());
+                default -> in.skip(tag);
             }
         });
         return graph.build();
@@ -171,19 +160,16 @@ final class GraphReader {
         Map<String, Attribute> attributes = new HashMap<>();
         KeyBuilder builder = new KeyBuilder();
         String[] name = {""};
-        in.message(() -> {
-            while (in.hasMore()) {
-                int tag = in.tag();
-                switch (tag) {
-                    case Tags.NODE_INPUT -> inputs.add(in.name());
-                    case Tags.NODE_OUTPUT -> outputs.add(in.name());
-                    case Tags.NODE_NAME -> name[0] = in.name();
-                    case Tags.NODE_OPERATOR -> builder.name = in.name();
-                    case Tags.NODE_ATTRIBUTE -> readAttribute(attributes, depth);
-                    case Tags.NODE_DOMAIN -> builder.domain = in.name();
-                    case Tags.NODE_OVERLOAD -> builder.overload = in.name();
-                    default -> in.skip(tag);
-                }
+        in.fields(tag -> {
+            switch (tag) {
+                case Tags.NODE_INPUT -> inputs.add(in.name());
+                case Tags.NODE_OUTPUT -> outputs.add(in.name());
+                case Tags.NODE_NAME -> name[0] = in.name();
+                case Tags.NODE_OPERATOR -> builder.name = in.name();
+                case Tags.NODE_ATTRIBUTE -> readAttribute(attributes, depth);
+                case Tags.NODE_DOMAIN -> builder.domain = in.name();
+                case Tags.NODE_OVERLOAD -> builder.overload = in.name();
+                default -> in.skip(tag);
             }
         });
         OperatorKey key = builder.build();
@@ -195,24 +181,19 @@ final class GraphReader {
 
     private void readAttribute(Map<String, Attribute> attributes, int depth) {
         AttributeBuilder builder = new AttributeBuilder();
-        in.message(() -> {
-            while (in.hasMore()) {
-                int tag = in.tag();
-                switch (tag) {
-                    case Tags.ATTRIBUTE_NAME -> builder.name = in.name();
-                    case Tags.ATTRIBUTE_NUMBER -> builder.number = Optional.of(in.varint());
-                    case Tags.ATTRIBUTE_TENSOR ->
-                        builder.tensor =
-                                once(builder.tensor, TensorReader.read(in).constant());
-                    case Tags.ATTRIBUTE_GRAPH -> builder.graph = once(builder.graph, graph(depth + 1));
-                    case Tags.ATTRIBUTE_NUMBERS -> TensorReader.add(builder.numbers, in.varint());
-                    case Tags.ATTRIBUTE_NUMBERS_PACKED -> TensorReader.readPacked(in, builder.numbers);
-                    case Tags.ATTRIBUTE_GRAPHS ->
-                        throw new UnreadableGraphException(
-                                "the graph has a list of graphs, which no known operator takes");
-                    case Tags.ATTRIBUTE_REFERENCE -> builder.reference = in.name();
-                    default -> in.skip(tag);
-                }
+        in.fields(tag -> {
+            switch (tag) {
+                case Tags.ATTRIBUTE_NAME -> builder.name = in.name();
+                case Tags.ATTRIBUTE_NUMBER -> builder.number = Optional.of(in.varint());
+                case Tags.ATTRIBUTE_TENSOR ->
+                    builder.tensor = once(builder.tensor, TensorReader.read(in).constant());
+                case Tags.ATTRIBUTE_GRAPH -> builder.graph = once(builder.graph, graph(depth + 1));
+                case Tags.ATTRIBUTE_NUMBERS -> TensorReader.add(builder.numbers, in.varint());
+                case Tags.ATTRIBUTE_NUMBERS_PACKED -> TensorReader.readPacked(in, builder.numbers);
+                case Tags.ATTRIBUTE_GRAPHS ->
+                    throw new UnreadableGraphException("the graph has a list of graphs, which no known operator takes");
+                case Tags.ATTRIBUTE_REFERENCE -> builder.reference = in.name();
+                default -> in.skip(tag);
             }
         });
         if (attributes.put(builder.name, builder.build()) != null) {
@@ -222,52 +203,46 @@ final class GraphReader {
 
     private ValueInfo valueInfo() {
         ValueInfo value = new ValueInfo();
-        in.message(() -> {
-            while (in.hasMore()) {
-                int tag = in.tag();
-                switch (tag) {
-                    case Tags.VALUE_NAME -> value.name = in.name();
-                    case Tags.VALUE_TYPE -> in.message(() -> readType(value));
-                    default -> in.skip(tag);
-                }
+        in.fields(tag -> {
+            switch (tag) {
+                case Tags.VALUE_NAME -> value.name = in.name();
+                case Tags.VALUE_TYPE -> readType(value);
+                default -> in.skip(tag);
             }
         });
         return value;
     }
 
     private void readType(ValueInfo value) {
-        while (in.hasMore()) {
-            int tag = in.tag();
+        in.fields(tag -> {
             if (tag == Tags.TYPE_TENSOR) {
-                in.message(() -> readTensorType(value));
+                readTensorType(value);
             } else {
                 in.skip(tag);
             }
-        }
+        });
     }
 
     private void readTensorType(ValueInfo value) {
-        while (in.hasMore()) {
-            int tag = in.tag();
+        in.fields(tag -> {
             switch (tag) {
                 case Tags.TENSOR_TYPE_ELEMENT -> value.elementType = (int) in.varint();
                 case Tags.TENSOR_TYPE_SHAPE -> {
                     value.rank = 0;
-                    in.message(() -> readShape(value));
+                    readShape(value);
                 }
                 default -> in.skip(tag);
             }
-        }
+        });
     }
 
     private void readShape(ValueInfo value) {
-        while (in.hasMore()) {
-            int tag = in.tag();
+        in.fields(tag -> {
             if (tag == Tags.SHAPE_DIM) {
                 value.rank++;
             }
             in.skip(tag);
-        }
+        });
     }
 
     private static final class ValueInfo {

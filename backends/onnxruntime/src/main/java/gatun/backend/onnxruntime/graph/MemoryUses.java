@@ -24,10 +24,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/**
- * Where runs may touch a client's memory. The engine changes the graph before it runs it: what it may take out, such as
- * an addition of 0, is followed as if it were not there.
- */
+/** Where runs may touch clients' memory. What the engine may take out, such as adding 0, counts as not there. */
 final class MemoryUses {
     /** The number of texts in {@code TensorProto.DataType}. */
     private static final int STRING = 8;
@@ -237,11 +234,7 @@ final class MemoryUses {
             Arrays.setAll(parents, i -> i);
         }
 
-        /**
-         * All of a model.
-         *
-         * @return empty for a model where they are not found soon
-         */
+        /** All twins of a model; empty where they are not found soon. */
         static Optional<Twins> find(Dataflow flow, Function<Step, List<Integer>> vanishing) {
             Twins twins = new Twins(flow);
             twins.uniteConstants();

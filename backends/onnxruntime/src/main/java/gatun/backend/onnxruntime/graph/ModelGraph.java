@@ -10,12 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the graph of a model's file tells. Immutable.
- *
- * @param inputs how runs use the memory of inputs, by their names
- * @param outputs how runs use the memory of outputs, by their names
- * @param absent for tensors that the graph does not have
- * @param dependenceOfRows why rows of a batch may depend on one another; empty where nothing shows that they do
+ * How runs use the memory of a graph's tensors, by name, and why rows of a batch may depend on one another. Immutable.
+ * {@code absent} is for other tensors; {@code dependenceOfRows} is empty where nothing shows one.
  */
 public record ModelGraph(
         Map<String, MemoryUse> inputs,
@@ -26,9 +22,7 @@ public record ModelGraph(
     /** The ending of files in the engine's own format, which are not read. */
     private static final String OWN_FORMAT = ".ort";
 
-    /**
-     * Reads a model's file. A graph that cannot be followed is no error: all of its tensors are copied.
-     */
+    /** Reads a model's file. A graph that cannot be followed is no error: all of its tensors are copied. */
     public static ModelGraph read(Path file) {
         if (file.getFileName().toString().endsWith(OWN_FORMAT)) {
             return unread("graphs in ONNX Runtime's own format are not read");

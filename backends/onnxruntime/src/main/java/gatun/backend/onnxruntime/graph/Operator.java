@@ -3,12 +3,7 @@ package gatun.backend.onnxruntime.graph;
 
 import java.util.List;
 
-/**
- * What is known of an operator: what its outputs may be, and as what it takes each input.
- *
- * @param result what its outputs may be
- * @param roles the names of its inputs, by position; the last one may stand for all that follow
- */
+/** What an operator's outputs may be, and its inputs by position; the last may stand for all that follow. */
 record Operator(Result result, List<Role> roles) {
     /** What the outputs of an operator may be after the graph was optimised. */
     enum Result {
@@ -22,12 +17,7 @@ record Operator(Result result, List<Role> roles) {
         UNKNOWN
     }
 
-    /**
-     * An input.
-     *
-     * @param how the same for people, after the operator's name; empty for data
-     * @param repeats whether it stands for all inputs that follow
-     */
+    /** An input; {@code how}, for people, is empty for data; {@code repeats} if it stands for all that follow. */
     record Role(String name, Use use, String how, boolean repeats) {
         Role(String name, Use use, boolean repeats) {
             this(

@@ -23,7 +23,6 @@ import java.util.Optional;
 final class Operators {
     private static final String ONNX = "";
     private static final String MICROSOFT = "com.microsoft";
-
     private static final Map<OperatorKey, Operator> KNOWN = new HashMap<>();
 
     static {

@@ -154,7 +154,7 @@ final class RowDependence {
                 || (dimensions.leading(step, 1) == Leading.ROWS && right.isPresent() && right.getAsInt() <= 2);
     }
 
-    /** Follows which values have the rows of a batch as their first dimension. Steps are followed in the model's order. */
+    /** Follows which values have a batch's rows as their first dimension. Steps come in the model's order. */
     static final class LeadingDimensions {
         /** The first dimension of a value. */
         enum Leading {
@@ -197,7 +197,6 @@ final class RowDependence {
                     .anyMatch(input -> input != Dataflow.ABSENT && layouts[input].leading() != Leading.CONSTANT);
         }
 
-        /** The first dimension of the input of a step. */
         Leading leading(Step step, int position) {
             return layout(step, position).leading();
         }

@@ -3,11 +3,7 @@ package gatun.backend.onnxruntime.graph;
 
 import gatun.wire.WireCursor;
 
-/**
- * The tags of the fields of onnx.proto that are read: a message, and its field.
- *
- * <p>Format: <a href="https://github.com/onnx/onnx/blob/main/onnx/onnx.proto">onnx.proto</a>.
- */
+/** Tags of fields that are read of <a href="https://github.com/onnx/onnx/blob/main/onnx/onnx.proto">onnx.proto</a>. */
 final class Tags {
     private static final int TYPE_BITS = 3;
     private static final int VARINT = WireCursor.VARINT;

@@ -20,11 +20,7 @@ final class TensorReader {
     private static final int INT32 = 6;
     private static final int INT64 = 7;
 
-    /**
-     * A tensor and its name.
-     *
-     * @param name empty for that of an attribute
-     */
+    /** A tensor; {@code name} is empty for that of an attribute. */
     record NamedTensor(String name, Constant constant) {}
 
     private final FileCursor in;
@@ -41,31 +37,28 @@ final class TensorReader {
 
     static NamedTensor read(FileCursor in) {
         TensorReader reader = new TensorReader(in);
-        in.message(reader::readFields);
+        in.fields(reader::readField);
         return new NamedTensor(reader.name, reader.constant());
     }
 
-    private void readFields() {
-        while (in.hasMore()) {
-            int tag = in.tag();
-            switch (tag) {
-                case Tags.TENSOR_DIMS -> add(dims, in.varint());
-                case Tags.TENSOR_DIMS_PACKED -> readPacked(in, dims);
-                case Tags.TENSOR_TYPE -> elementType = (int) in.varint();
-                case Tags.TENSOR_INT32S, Tags.TENSOR_INT64S -> add(numbers, in.varint());
-                case Tags.TENSOR_INT32S_PACKED, Tags.TENSOR_INT64S_PACKED -> readPacked(in, numbers);
-                case Tags.TENSOR_NAME -> name = in.name();
-                case Tags.TENSOR_RAW -> {
-                    raw = in.beginning(CONTENT_BYTES);
-                    addContent(raw);
-                }
-                case Tags.TENSOR_FLOATS,
-                        Tags.TENSOR_TEXTS,
-                        Tags.TENSOR_DOUBLES,
-                        Tags.TENSOR_UINT64S,
-                        Tags.TENSOR_ELSEWHERE -> addContent(in.beginning(CONTENT_BYTES));
-                default -> in.skip(tag);
+    private void readField(int tag) {
+        switch (tag) {
+            case Tags.TENSOR_DIMS -> add(dims, in.varint());
+            case Tags.TENSOR_DIMS_PACKED -> readPacked(in, dims);
+            case Tags.TENSOR_TYPE -> elementType = (int) in.varint();
+            case Tags.TENSOR_INT32S, Tags.TENSOR_INT64S -> add(numbers, in.varint());
+            case Tags.TENSOR_INT32S_PACKED, Tags.TENSOR_INT64S_PACKED -> readPacked(in, numbers);
+            case Tags.TENSOR_NAME -> name = in.name();
+            case Tags.TENSOR_RAW -> {
+                raw = in.beginning(CONTENT_BYTES);
+                addContent(raw);
             }
+            case Tags.TENSOR_FLOATS,
+                    Tags.TENSOR_TEXTS,
+                    Tags.TENSOR_DOUBLES,
+                    Tags.TENSOR_UINT64S,
+                    Tags.TENSOR_ELSEWHERE -> addContent(in.beginning(CONTENT_BYTES));
+            default -> in.skip(tag);
         }
     }
 
