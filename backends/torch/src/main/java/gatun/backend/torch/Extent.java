@@ -7,12 +7,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How long a dimension of an input is: a number, a symbol that stands for the same number wherever the model's inputs
- * have it, or sums and products of those. Immutable.
- *
- * @param terms what is added up
- * @param least the least that the model takes
- * @param most the most that it takes
+ * The length of a dimension: a sum of products of numbers and symbols. A symbol has the same value in all inputs. Its
+ * limits, least and most, are inclusive. Immutable.
  */
 record Extent(List<Term> terms, long least, long most) {
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}L?");

@@ -5,13 +5,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import java.util.List;
 
-/**
- * What an input of a model must be.
- *
- * @param datatype of its elements; INVALID for a type that no protocol can carry
- * @param extents how long each dimension is
- * @param isChanged whether the model writes to it
- */
+/** What an input must be; INVALID for a datatype that no protocol can carry. Changed where the model writes to it. */
 record InputForm(Datatype datatype, List<Extent> extents, boolean isChanged) {
     InputForm {
         extents = List.copyOf(extents);

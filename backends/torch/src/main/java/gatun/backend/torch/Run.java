@@ -13,9 +13,7 @@ final class Run implements AutoCloseable {
     private final int outputCount;
 
     /**
-     * No tensors yet.
-     *
-     * @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise
+     * Takes over the tensors in {@code inputs} and {@code outputs}, which have room for all and NULL for missing ones.
      */
     Run(AtenTensors tensors, MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
         this.tensors = tensors;
