@@ -30,12 +30,7 @@ final class Libraries {
     private final Library xgboost;
     private final Library lightGbm;
 
-    /**
-     * Prepares both.
-     *
-     * @param xgboost the file to use; empty for the installed one
-     * @param lightGbm the file to use; empty for the installed one
-     */
+    /** Prepares both, from these files or where a name is empty, the installed ones. */
     Libraries(String xgboost, String lightGbm, LibraryCache cache) {
         this.xgboost =
                 new Library(XGBoost.NAME, XGBOOST, xgboost, "xgboost", () -> XGBoost.installed(cache), XGBoost::open);
@@ -43,11 +38,7 @@ final class Libraries {
                 LightGbm.NAME, LIGHTGBM, lightGbm, "lightgbm", () -> LightGbm.installed(cache), LightGbm::open);
     }
 
-    /**
-     * Opens the library that reads {@code format}, unless it is open.
-     *
-     * @throws GatunException UNAVAILABLE with what is missing and how to install it
-     */
+    /** Opens the library that reads {@code format}, unless it is open. Throws UNAVAILABLE with how to install it. */
     void open(ForestFormat format) {
         (format == ForestFormat.LIGHTGBM ? lightGbm : xgboost).open();
     }
