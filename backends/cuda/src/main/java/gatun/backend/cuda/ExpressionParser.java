@@ -5,15 +5,12 @@ import gatun.backend.cuda.Expression.Operator;
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
 import gatun.backend.cuda.Tokens.Token;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.Set;
 
 /**
- * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, {@code ceil(a / b)},
- * {@code min}, {@code max}, {@code dim(T, i)}, {@code elements(T)}, {@code bytes(T)}, {@code rank(T)} and
- * {@code batch}. A part that is the same in every run is computed here, so that its errors show at load. For one
- * parameter and one thread.
+ * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, functions and {@code
+ * batch}. Computes what is the same in every run, so that its errors show at load. For one parameter and one thread.
  */
 final class ExpressionParser {
     /** How deep expressions may nest: more than anybody writes, and far less than a thread's stack bears. */
@@ -34,11 +31,7 @@ final class ExpressionParser {
         this.known = known;
     }
 
-    /**
-     * Reads one expression, up to a comma or the end.
-     *
-     * @throws GatunException INVALID_ARGUMENT at the place of an error
-     */
+    /** Reads one expression, up to a comma or the end. Throws INVALID_ARGUMENT at the place of an error. */
     Formula formula() {
         Token first = tokens.peek();
         Expression expression = sum();

@@ -24,11 +24,7 @@ final class Parameters {
                 : Optional.empty();
     }
 
-    /**
-     * The parameter of that key.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration has none
-     */
+    /** The parameter of that key. Throws INVALID_ARGUMENT when the configuration has none. */
     Parameter require(String key, String expected) {
         return find(key).orElseThrow(() -> new Parameter(config.getName(), key, "")
                 .refused("it is missing; expected " + expected));

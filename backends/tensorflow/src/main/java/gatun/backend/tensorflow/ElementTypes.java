@@ -17,11 +17,7 @@ final class ElementTypes {
 
     private ElementTypes() {}
 
-    /**
-     * The datatype for a value of {@code TF_DataType}, also as protobuf has it, and of its twin for references, which is
-     * a variable's output in old graphs and whose tensors are as all others; INVALID for those that no protocol can
-     * carry.
-     */
+    /** The datatype of a {@code TF_DataType} or its twin for references, as in old graphs; INVALID for others. */
     static Datatype datatype(int elementType) {
         return TYPES.datatype(elementType > REFERENCE ? elementType - REFERENCE : elementType);
     }

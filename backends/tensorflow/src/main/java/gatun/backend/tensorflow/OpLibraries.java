@@ -18,12 +18,7 @@ final class OpLibraries {
 
     private OpLibraries() {}
 
-    /**
-     * Loads the libraries, for the life of the process. Loading one again has no effect.
-     *
-     * @param list their files, with the system's path separator between them
-     * @throws GatunException UNAVAILABLE when one cannot be loaded
-     */
+    /** Loads files, separated as paths, for the life of the process; again has no effect. Throws UNAVAILABLE. */
     static void load(String list) {
         for (String file : paths(list)) {
             String named = TensorFlowBackend.opLibrary(file);
