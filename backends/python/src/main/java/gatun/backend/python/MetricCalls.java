@@ -34,12 +34,7 @@ final class MetricCalls implements AutoCloseable {
         this.metrics = metrics;
     }
 
-    /**
-     * Answers a call.
-     *
-     * @return its value; {@link Double#NaN} where it has none
-     * @throws GatunException why it fails
-     */
+    /** The value of a call; {@link Double#NaN} where it has none. Throws {@link GatunException} why it fails. */
     double take(int method, FrameReader frame) {
         return switch (method) {
             case FAMILY -> family(frame);

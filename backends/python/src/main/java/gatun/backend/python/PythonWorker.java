@@ -86,12 +86,9 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     }
 
     /**
-     * Starts a process, which owns {@code memory} from now on, and returns when its model is initialized.
-     *
-     * @param start the body of the first frame
-     * @param onEnd is told how the process ended, once, perhaps before this returns, unless this fails
-     * @param tuning learns how answers are waited for best
-     * @throws GatunException when the process or the model does not start
+     * Starts a process, which owns {@code memory} from now on, and returns when its model is initialized. {@code onEnd}
+     * is told how it ended, once, perhaps before this returns. Throws when process or model do not start; then nobody
+     * is told.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
     static PythonWorker start(
@@ -155,9 +152,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         process.readUntil(done);
     }
 
-    /**
-     * Gives a run to the model. Throws {@link GatunException} when its inputs find no room, or the process has ended.
-     */
+    /** Gives a run to the model. Throws {@link GatunException} when inputs find no room, or the process has ended. */
     void begin(WorkerRun run) {
         List<List<Tensor>> inputs = new ArrayList<>();
         List<Long> offsets = new ArrayList<>();

@@ -34,11 +34,7 @@ final class WorkerFiles implements AutoCloseable {
         this.folder = folder;
     }
 
-    /**
-     * The files in {@code folder}, which is owned by this from now on.
-     *
-     * @throws GatunException UNAVAILABLE when they cannot be written
-     */
+    /** Unpacks into {@code folder}, owned by this from now on. Throws UNAVAILABLE when files cannot be written. */
     static WorkerFiles unpack(Path folder) {
         try {
             WorkerFiles files = new WorkerFiles(folder);
@@ -76,11 +72,7 @@ final class WorkerFiles implements AutoCloseable {
         files.add(file);
     }
 
-    /**
-     * Lets processes of other users read them, and pass through the folder that they are in.
-     *
-     * @throws GatunException UNAVAILABLE when the system refuses
-     */
+    /** Lets other users' processes read them, and pass the folder above. Throws UNAVAILABLE when refused. */
     void openToOthers() {
         try {
             Files.setPosixFilePermissions(folder.resolveSibling("."), FOLDER_ABOVE);

@@ -12,11 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A response of a model. Its tensors' blocks are the server's until they are given back.
- *
- * @param error why there is none
- */
+/** A response of a model, or why there is none. Its tensors' blocks are the server's until they are given back. */
 record WorkerResponse(
         Optional<GatunException> error, Map<String, ParameterValue> parameters, List<WorkerTensor> tensors) {
     /** Name, datatype, rank, offset and size. */
