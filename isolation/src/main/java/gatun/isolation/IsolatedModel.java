@@ -290,11 +290,7 @@ final class IsolatedModel implements BackendModel {
             }
         }
 
-        /**
-         * A slot whose first process is {@code first}, where the model is loaded.
-         *
-         * @param metrics counts its deaths; owned by this
-         */
+        /** Begins with {@code first}, where the model is loaded. Owns {@code metrics}, which count deaths. */
         EngineSlot(
                 String name,
                 long spinNanos,

@@ -56,12 +56,7 @@ final class IsolatedRun {
         memory = process.memory();
     }
 
-    /**
-     * Runs, and returns when the run is over.
-     *
-     * @param limit how long it may take; zero for ever
-     * @throws GatunException when the engine refuses or fails, or the process ends
-     */
+    /** Runs to the end within {@code limit}, zero for ever. Throws when the engine fails or the process ends. */
     void run(Duration limit) {
         SharedMemoryChannel mailbox = line.mailbox();
         try {
@@ -215,13 +210,9 @@ final class IsolatedRun {
 
     /** Gives an execution the outputs that were made for it, and tells its requests what they are to know. */
     private void take(Execution execution, FrameReader frame) {
-        List<Output> outputs = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            outputs.add(output(execution, frame));
-        }
+        List<Output> outputs = frame.list(1, () -> output(execution, frame));
         List<ExecutionRequest> requests = execution.requests();
-        count = frame.count(Integer.BYTES);
+        int count = frame.count(Integer.BYTES);
         if (count != requests.size()) {
             throw wrong(count + " requests");
         }

@@ -32,11 +32,7 @@ public final class EngineMain {
 
     private EngineMain() {}
 
-    /**
-     * Runs until the server closes the pipe.
-     *
-     * @param arguments the folder of custom backends, if there is one
-     */
+    /** Runs until the server closes the pipe. The only argument, if any, is the folder of custom backends. */
     public static void main(String... arguments) throws IOException {
         // What engines say of their start is no more than what the server's own say.
         ROOT_LOG.setLevel(Level.WARNING);

@@ -142,11 +142,7 @@ final class HostedInstance implements AutoCloseable {
             return memory;
         }
 
-        /**
-         * Sends what the execution has made, or a failure in its place, and waits until the server has taken it.
-         *
-         * @throws GatunException when the run is to end, as {@link gatun.spi.Execution#send}
-         */
+        /** Sends outputs or a failure, and waits for the server. Throws as {@link gatun.spi.Execution#send}. */
         void send(int index, HostedExecution execution, @Nullable GatunException failure) {
             boolean posted = mailbox.post(SharedMemoryChannel.Turn.MORE, out -> {
                 execution.write(out.u32(index));

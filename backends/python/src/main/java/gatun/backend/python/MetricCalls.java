@@ -6,7 +6,6 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.spi.ModelMetrics;
 import gatun.workers.FrameReader;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -75,11 +74,7 @@ final class MetricCalls implements AutoCloseable {
         for (int i = 0; i < labelCount; i++) {
             labels.put(frame.text(), frame.text());
         }
-        List<Double> buckets = new ArrayList<>();
-        int bucketCount = frame.count(Double.BYTES);
-        for (int i = 0; i < bucketCount; i++) {
-            buckets.add(frame.f64());
-        }
+        List<Double> buckets = frame.list(Double.BYTES, frame::f64);
         made.put(++last, of(families, family).metric(labels, buckets));
         return last;
     }

@@ -263,12 +263,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             case Kind.SEND -> sent(frame);
             case Kind.CALL -> calls.take(frame);
             case Kind.LOG -> log(frame);
-            case Kind.FREE -> {
-                int count = frame.count(Long.BYTES);
-                for (int i = 0; i < count; i++) {
-                    memory.takeBack(frame.u64());
-                }
-            }
+            case Kind.FREE -> frame.list(Long.BYTES, frame::u64).forEach(memory::takeBack);
             case Kind.FINISHED -> finished.complete(frame.text());
             default -> throw new GatunException(ErrorCode.INTERNAL, "a worker sent a frame of kind " + kind);
         }
@@ -298,16 +293,11 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             run.tell(new RunEvent.Failed(new GatunException(ErrorCode.INTERNAL, message)));
             return;
         }
-        List<RunEvent.Outcome> outcomes = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            outcomes.add(outcome(frame));
-        }
-        if (count != run.requests().size()) {
+        List<RunEvent.Outcome> outcomes = frame.list(1, () -> outcome(frame));
+        int asked = run.requests().size();
+        if (outcomes.size() != asked) {
             throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "a worker answers " + count + " requests of a run for "
-                            + run.requests().size());
+                    ErrorCode.INTERNAL, "a worker answers " + outcomes.size() + " requests of a run for " + asked);
         }
         if (outcomes.stream().noneMatch(RunEvent.Outcome.Later.class::isInstance)) {
             forget(run);

@@ -125,10 +125,7 @@ final class ServerCalls implements AutoCloseable {
             requests.apply(madeFor - 1).ifPresent(wanted::madeFor);
         }
         wanted.parameters().putAll(FrameValues.readParameters(frame));
-        int outputs = frame.count(Integer.BYTES);
-        for (int i = 0; i < outputs; i++) {
-            wanted.output(frame.text());
-        }
+        frame.list(Integer.BYTES, frame::text).forEach(wanted::output);
         List<WorkerTensor> inputs = WorkerResponse.readTensors(frame);
         // The model that is asked reads the inputs, though the worker end meanwhile.
         Hold inputMemory = memory.use();

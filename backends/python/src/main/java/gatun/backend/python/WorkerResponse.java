@@ -7,7 +7,6 @@ import gatun.spi.ParameterValue;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.WorkerMemory;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,12 +24,7 @@ record WorkerResponse(
     }
 
     static List<WorkerTensor> readTensors(FrameReader frame) {
-        int count = frame.count(LEAST_TENSOR_BYTES);
-        List<WorkerTensor> tensors = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            tensors.add(Codec.readTensor(frame));
-        }
-        return tensors;
+        return frame.list(LEAST_TENSOR_BYTES, () -> Codec.readTensor(frame));
     }
 
     /** Gives all blocks back: nobody reads the response. */
