@@ -137,7 +137,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                 Abilities::read);
     }
 
-    /** Notes that it works for an instance from now on. */
+    /** Gives the name of the instance that it works for from now on. */
     void servesAs(String instance) {
         name = instance;
     }
@@ -309,13 +309,13 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         files.close();
     }
 
-    /** Has {@code onEnd} hear how it ends. */
+    /** Tells {@code onEnd} how the process ends. */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
     void onEnd(Consumer<WorkerEnd> onEnd) {
         end.thenAccept(onEnd);
     }
 
-    /** The failure of whoever needs a process that has ended, or is about to. */
+    /** The failure of those who need a process that has ended, or is about to. */
     GatunException death() {
         try {
             return new EngineLostException(

@@ -39,7 +39,7 @@ final class OutputLimit {
         earnedAt = nanoClock.getAsLong();
     }
 
-    /** Whether a line of that many characters may be written; one that may not is counted. */
+    /** Whether a line of so many characters may be written; counts those that may not. */
     boolean allows(int length) {
         String omitted;
         synchronized (this) {

@@ -29,7 +29,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     private @Nullable W present;
     private boolean starting;
 
-    /** Starts the next one; null while nobody does. */
+    /** The thread that starts the next worker; null when there is none. */
     private @Nullable Thread starterThread;
 
     private boolean closed;
@@ -208,7 +208,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         }
     }
 
-    /** Has no worker be started from now on; the present one, if there is one. */
+    /** Starts no worker from now on, and returns the present one, if any. */
     private @Nullable W end() {
         lock.lock();
         try {

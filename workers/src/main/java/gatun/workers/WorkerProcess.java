@@ -312,7 +312,7 @@ public final class WorkerProcess implements AutoCloseable {
         private boolean asked;
         private long askedNanos;
 
-        /** Who hands its core over; null for nobody. */
+        /** The thread that hands its core over; null for none. */
         private volatile @Nullable Thread giver;
 
         /** For a process that serves when it is first asked: until then it may choose its cores. */

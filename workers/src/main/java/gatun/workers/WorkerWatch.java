@@ -32,7 +32,6 @@ public final class WorkerWatch implements AutoCloseable {
         }
     }
 
-    /** Looks no more. */
     void forget(WorkerMetrics metrics) {
         watched.remove(metrics);
     }

@@ -54,7 +54,6 @@ final class EngineHost {
         this.backends = backends;
     }
 
-    /** Takes what the server says. */
     void frame(int kind, FrameReader frame) {
         switch (kind) {
             case Kind.RELEASE -> frame.list(Long.BYTES, frame::u64).forEach(memory()::release);

@@ -24,7 +24,6 @@ public final class EngineMain {
     public static final int FRAMES_OUT = 3;
 
     private static final String DESCRIPTORS = "/proc/self/fd/";
-
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(EngineMain.class);
 
     /** Held, since a logger without a reference forgets its level. */

@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 /** An instance and its thread, which takes runs from a mailbox. {@link #stop} is for any thread. */
 final class HostedInstance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostedInstance.class);
-
     private static final int OK = 0;
     private static final int REFUSED = 1;
     private static final int BROKEN = 2;

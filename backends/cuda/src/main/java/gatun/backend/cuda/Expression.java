@@ -70,7 +70,7 @@ sealed interface Expression {
         }
     }
 
-    /** Two numbers made one. */
+    /** An operation on two other numbers. */
     record Binary(Operator operator, Expression left, Expression right) implements Expression {
         @Override
         public long value(Sizes sizes) {

@@ -24,7 +24,7 @@ final class ExpressionParser {
     private final Set<Kind> known;
     private int depth;
 
-    /** Reads from {@code tokens}. */
+    /** Reads from {@code tokens}, and refuses tensors of other kinds than {@code known}. */
     ExpressionParser(Tokens tokens, TensorTable tensors, Set<Kind> known) {
         this.tokens = tokens;
         this.tensors = tensors;
@@ -235,6 +235,6 @@ final class ExpressionParser {
         }
     }
 
-    /** For constants, which ask for none. */
+    /** For constants, which use no sizes. */
     private static final Sizes NO_SIZES = new Sizes(0);
 }

@@ -88,7 +88,7 @@ final class KernelLaunch {
         cuda_h.cuLaunchKernel$handle();
     }
 
-    /** So that no request is the first to find out. */
+    /** Checks the numbers that are the same in every run, so that they fail at load and not in a request. */
     private void checkConstants() {
         checkConstant(plan.grid().get(0), 1, limits.grid().x());
         checkConstant(plan.grid().get(1), 1, limits.grid().y());
@@ -108,7 +108,7 @@ final class KernelLaunch {
         }
     }
 
-    /** Constants ask for none. */
+    /** For constants, which use no sizes. */
     private static final Sizes NO_SIZES = new Sizes(0);
 
     /** A kernel that may use more than a block usually has must say so before. */

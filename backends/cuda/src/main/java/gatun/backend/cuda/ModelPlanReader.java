@@ -185,7 +185,7 @@ final class ModelPlanReader {
         return List.copyOf(sizes);
     }
 
-    /** A mistyped key would go unseen otherwise. Keys of another form are for others: the server knows some too. */
+    /** Refuses keys that may be mistyped. Keys of another form are for others: the server knows some too. */
     private void refuseUnknownParameters(List<String> kernels) {
         for (Parameter parameter : parameters.startingWith("")) {
             String key = parameter.key();
@@ -208,7 +208,7 @@ final class ModelPlanReader {
         }
     }
 
-    /** An output that no kernel gets would show data of other requests that is left in its memory. */
+    /** Refuses outputs that no kernel gets: they would show data of other requests, left in their memory. */
     private void refuseUnusedTensors(List<KernelPlan> kernels) {
         Set<Integer> used = new HashSet<>();
         for (KernelPlan kernel : kernels) {

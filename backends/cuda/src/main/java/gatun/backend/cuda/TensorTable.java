@@ -41,7 +41,7 @@ final class TensorTable {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** All of that kind, in the order of their numbers. */
+    /** The tensors of that kind, in the order of their numbers. */
     List<Entry> all(Kind kind) {
         return entries.stream().filter(entry -> entry.kind() == kind).toList();
     }

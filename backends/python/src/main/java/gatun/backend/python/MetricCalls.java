@@ -21,7 +21,7 @@ final class MetricCalls implements AutoCloseable {
     private static final int DROP_METRIC = 11;
     private static final int DROP_FAMILY = 12;
 
-    /** Beginnings of the names of the server's own. */
+    /** Prefixes of the names of the server's own metrics. */
     private static final List<String> OWN = List.of("nv_", "gatun_", "jvm_", "process_");
 
     private final ModelMetrics metrics;

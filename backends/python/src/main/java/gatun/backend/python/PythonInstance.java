@@ -144,7 +144,7 @@ final class PythonInstance implements BackendInstance {
                 + model.executionLimit().toMillis());
     }
 
-    /** Gives the run to the worker and waits until {@code execute} has returned. */
+    /** Gives the run to the worker, and waits until {@code execute} has returned. */
     private void begin(PythonWorker worker, PythonRun run) {
         worker.begin(run);
         if (!run.awaitReturn(model.executionLimit())) {

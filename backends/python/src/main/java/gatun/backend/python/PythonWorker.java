@@ -237,7 +237,6 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         }
     }
 
-    /** Tells the worker which blocks it has back. */
     private void tellReturned() {
         List<Long> offsets = memory.drainReturned();
         if (!offsets.isEmpty()) {

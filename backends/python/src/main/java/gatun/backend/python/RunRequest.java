@@ -25,7 +25,6 @@ interface RunRequest {
 
     void fail(GatunException reason);
 
-    /** Has the request run once more. */
     void runAgain();
 
     /** A call of {@code execute}, as the worker's threads know it. */

@@ -22,7 +22,6 @@ final class WorkerFiles implements AutoCloseable {
     private static final String RESOURCES = "worker/";
     private static final String LIST = "files.txt";
     private static final String MAIN = "gatun_worker.py";
-
     private static final Set<PosixFilePermission> FOLDER_ABOVE = PosixFilePermissions.fromString("rwx--x--x");
     private static final Set<PosixFilePermission> FOLDER = PosixFilePermissions.fromString("rwxr-xr-x");
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-r--r--");
@@ -89,7 +88,7 @@ final class WorkerFiles implements AutoCloseable {
         }
     }
 
-    /** Where they are; what else belongs to the engine may lie there too. */
+    /** The folder of the files, which may have others of the engine too. */
     Path folder() {
         return folder;
     }

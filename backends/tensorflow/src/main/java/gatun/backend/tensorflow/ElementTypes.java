@@ -10,7 +10,7 @@ final class ElementTypes {
     /** No value of {@code TF_DataType}: the C API never gives it. */
     private static final int NONE = 0;
 
-    /** What the twin of a type for references is more. */
+    /** The difference between a type and its twin for references. */
     private static final int REFERENCE = 100;
 
     private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);

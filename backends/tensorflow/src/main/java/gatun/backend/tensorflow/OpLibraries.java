@@ -30,7 +30,7 @@ final class OpLibraries {
         }
     }
 
-    /** The same with the libraries that a model's configuration names, of which all models have the operations then. */
+    /** Loads the libraries that a model's configuration names; all models have their operations then. */
     static void load(List<Path> libraries) {
         libraries.forEach(library -> load(library, "op_library_filename " + library));
     }

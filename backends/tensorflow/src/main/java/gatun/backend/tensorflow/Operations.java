@@ -111,18 +111,25 @@ final class Operations {
                     Node node = new Node();
                     nodes.put(readNode(in, node), node);
                 }
-                case LIBRARY -> readLibrary(in);
+                case LIBRARY -> readField(in, FUNCTIONS, () -> readFunction(in));
                 default -> in.skipField(field);
             }
         }
         in.popLimit(end);
     }
 
-    private void readLibrary(CodedInputStream in) throws IOException {
+    /** Reads a field after its tag. */
+    @FunctionalInterface
+    interface FieldReader {
+        void read() throws IOException;
+    }
+
+    /** Reads a message, length first, by {@code reader} for each field {@code number}, and skips the others. */
+    static void readField(CodedInputStream in, int number, FieldReader reader) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == FUNCTIONS) {
-                readFunction(in);
+            if (WireFormat.getTagFieldNumber(field) == number) {
+                reader.read();
             } else {
                 in.skipField(field);
             }
@@ -155,24 +162,12 @@ final class Operations {
                 case NODE_NAME -> name = in.readString();
                 case OPERATION -> node.operations.add(in.readString().intern());
                 case INPUT -> node.inputs.add(TensorName.operation(in.readString()));
-                case ATTRIBUTES -> readAttribute(in, node);
+                case ATTRIBUTES -> readField(in, VALUE, () -> readFunctions(in, node, FUNCTION));
                 default -> in.skipField(field);
             }
         }
         in.popLimit(end);
         return name;
-    }
-
-    private static void readAttribute(CodedInputStream in, Node node) throws IOException {
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == VALUE) {
-                readFunctions(in, node, FUNCTION);
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
     }
 
     /** Adds the functions that an AttrValue names, or the list in one, in the field {@code position}. */
@@ -191,18 +186,10 @@ final class Operations {
         in.popLimit(end);
     }
 
-    /** A text field of a message that nothing else is wanted of. */
+    /** The text in field {@code position} of a message whose other fields are of no use. */
     private static String readText(CodedInputStream in, int position) throws IOException {
-        String text = "";
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == position) {
-                text = in.readString();
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
-        return text;
+        String[] text = {""};
+        readField(in, position, () -> text[0] = in.readString());
+        return text[0];
     }
 }

@@ -85,7 +85,7 @@ record SavedModelFile(
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
             switch (WireFormat.getTagFieldNumber(field)) {
-                case META_INFO -> readTags(in, tags);
+                case META_INFO -> Operations.readField(in, TAGS, () -> tags.add(in.readString()));
                 case GRAPH -> operations.readGraph(in);
                 case SAVER -> restores = isFilled(in);
                 case SIGNATURES -> readSignature(in, signatures);
@@ -113,18 +113,6 @@ record SavedModelFile(
             throw GatunException.invalidArgument("model '" + model + "': its variables are not there, since "
                     + VARIABLES + " is missing beside its " + NAME + "; copy the whole folder of the model");
         }
-    }
-
-    private static void readTags(CodedInputStream in, List<String> tags) throws IOException {
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == TAGS) {
-                tags.add(in.readString());
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
     }
 
     private static void readSignature(CodedInputStream in, Map<String, SignatureDef> signatures) throws IOException {

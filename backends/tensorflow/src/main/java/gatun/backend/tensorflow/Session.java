@@ -54,7 +54,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Fails without the name of a folder of this machine, since clients see why a model is not ready. */
+    /** Throws without the name of a folder of this machine, since clients see why a model is not ready. */
     private static void checkLoaded(Status status, Path directory, String model) {
         try {
             status.check("model '" + model + "': TensorFlow cannot load it");

@@ -32,7 +32,6 @@ record Settings(
     static final String SESSION_FILE = "session-config-file";
     static final List<String> OPTIONS = List.of(INTRA_OP, INTER_OP, MAX_BATCH_SIZE, TAGS, SESSION_FILE);
 
-    /** The settings without any option. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"), ConfigProto.getDefaultInstance());
 
     /** More threads than any machine has cores, and larger batches than anybody sends: the engine obeys. */
@@ -44,7 +43,7 @@ record Settings(
     private static final String INTER_OP_THREADS = "TF_NUM_INTER_THREADS";
     private static final String OWN_THREADS = "TF_USE_PER_SESSION_THREADS";
 
-    /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
+    /** A copy with option {@code key} set to {@code value}; this when the backend has no such option. */
     Settings with(String key, String value) {
         return switch (key) {
             case INTRA_OP -> new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);

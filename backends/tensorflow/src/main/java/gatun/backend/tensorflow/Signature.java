@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The entry point that a signature of a SavedModel is. */
+/** Makes entry points of a SavedModel's signatures. */
 final class Signature {
     /** The signature for clients that name none. */
     static final String DEFAULT = "serving_default";
@@ -64,7 +64,7 @@ final class Signature {
                 : Optional.empty();
     }
 
-    /** Those that protocols can carry, by name; requests may leave out the {@code defaulted}. */
+    /** The tensors that protocols can carry, by name; requests may leave out the {@code defaulted}. */
     private static List<EntryTensor> tensors(Map<String, TensorInfo> described, Set<String> defaulted) {
         List<EntryTensor> tensors = new ArrayList<>();
         new TreeMap<>(described).forEach((name, info) -> {

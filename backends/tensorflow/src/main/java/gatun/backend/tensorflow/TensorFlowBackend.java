@@ -47,10 +47,7 @@ import org.slf4j.LoggerFactory;
 public final class TensorFlowBackend implements Backend {
     static final String NAME = "tensorflow";
     private static final String PLATFORM = "tensorflow_savedmodel";
-
-    /** The option that names the library's file. */
     static final String LIBRARY = "library";
-
     private static final String OP_LIBRARY = "op-library";
 
     private static final Logger LOG = LoggerFactory.getLogger(TensorFlowBackend.class);
@@ -208,7 +205,7 @@ public final class TensorFlowBackend implements Backend {
         /** Where the functions have their arguments; read by all instances. */
         private final Arena arena = Arena.ofShared();
 
-        /** @throws GatunException INVALID_ARGUMENT when a signature does not fit the graph; the session stays open then */
+        /** Throws INVALID_ARGUMENT when a signature does not fit the graph; the session stays open then. */
         TensorFlowModel(Session session, List<EntryPoint> entryPoints, SavedModelFile file) {
             this.session = session;
             this.entryPoints = entryPoints;

@@ -150,7 +150,6 @@ final class Container implements AutoCloseable {
         return count("AOTInductorModelContainerGetConstantsBlobSize");
     }
 
-    /** The constants, in their order. */
     List<Constant> constants() {
         int count = Math.toIntExact(count("AOTInductorModelContainerGetNumConstants"));
         MemorySegment names = function("AOTInductorModelContainerGetConstantName");

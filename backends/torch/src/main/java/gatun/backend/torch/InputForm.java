@@ -11,7 +11,7 @@ record InputForm(Datatype datatype, List<Extent> extents, boolean isChanged) {
         extents = List.copyOf(extents);
     }
 
-    /** The shape, with what is not fixed as variable. */
+    /** The shape, with {@link Shape#VARIABLE} for each length that is not fixed. */
     Shape shape() {
         return Shape.of(extents.stream()
                 .mapToLong(extent -> extent.isFixed() ? extent.least() : Shape.VARIABLE)

@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** Owns a model that was loaded from its package, with its weights. Safe for any thread; closed once, after the last run. */
+/** Owns a model loaded from its package, with its weights. Thread-safe; closed once, after the last run. */
 final class LoadedPackage implements AutoCloseable {
     private static final String STANDARD_NAME = "model.pt2";
 
@@ -93,12 +93,10 @@ final class LoadedPackage implements AutoCloseable {
         return forms;
     }
 
-    /** What the call names the inputs, in their order. */
     List<String> inputNames() {
         return inputNames;
     }
 
-    /** What the result names the outputs, in their order. */
     List<String> outputNames() {
         return outputNames;
     }

@@ -41,7 +41,6 @@ final class ModelPackage implements AutoCloseable {
     private static final String THREADS = "#pragma omp parallel";
 
     private static final String CHECK = "AOTI_TORCH_CHECK(";
-
     private static final String LIBRARY = ".so";
     private static final String WEIGHTS = "_weights.blob";
 
@@ -213,7 +212,7 @@ final class ModelPackage implements AutoCloseable {
         }
     }
 
-    /** The weights that the package has beside the library, in one piece of {@code arena}; empty when there are none. */
+    /** The weights that the package has beside the library, in one piece; empty when there are none. */
     Optional<MemorySegment> weights(Arena arena) {
         return sibling(WEIGHTS).map(entry -> {
             bound(entry);

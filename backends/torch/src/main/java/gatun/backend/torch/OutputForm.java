@@ -33,7 +33,6 @@ final class OutputForm {
         return datatype;
     }
 
-    /** As it was last {@linkplain #look looked at}. */
     Shape shape() {
         return shape;
     }

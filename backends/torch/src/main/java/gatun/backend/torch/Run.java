@@ -12,9 +12,7 @@ final class Run implements AutoCloseable {
     private final MemorySegment outputs;
     private final int outputCount;
 
-    /**
-     * Takes over the tensors in {@code inputs} and {@code outputs}, which have room for all and NULL for missing ones.
-     */
+    /** Takes over the tensors that are there; both arrays have room for all, with NULL in the other places. */
     Run(AtenTensors tensors, MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
         this.tensors = tensors;
         this.inputs = inputs;
@@ -23,7 +21,7 @@ final class Run implements AutoCloseable {
         this.outputCount = outputCount;
     }
 
-    /** Runs the model on the inputs, which are all there. Then {@code outputs} has what it gave. */
+    /** Runs the model on the inputs, which are complete; {@code outputs} has the results then. */
     void start(Container container) {
         tensors.live().freed(inputCount);
         try {

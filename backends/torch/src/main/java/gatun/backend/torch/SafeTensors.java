@@ -46,7 +46,7 @@ final class SafeTensors {
     private final Map<?, ?> header;
     private final MemorySegment numbers;
 
-    /** A tensor of the file. */
+    /** A tensor of the file, in its mapped memory. */
     record Entry(Datatype datatype, Shape shape, MemorySegment bytes) {}
 
     private SafeTensors(Path path, Map<?, ?> header, MemorySegment numbers) {

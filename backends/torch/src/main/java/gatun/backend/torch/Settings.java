@@ -15,7 +15,6 @@ record Settings(String library, int defaultMaxBatchSize) {
     /** The name of the engine: models give it as their platform. */
     static final String BACKEND = "torch_aoti";
 
-    /** The settings without any option. */
     static final Settings DEFAULT = new Settings("", 4);
 
     /** Parameter of a model: how many threads an operation may use. In Triton, too, one for the process. */
@@ -52,7 +51,6 @@ record Settings(String library, int defaultMaxBatchSize) {
         return count(config, THREADS);
     }
 
-    /** Whether shapes are not to be checked. */
     static boolean uncheckedShapes(ModelConfig config) {
         String text = parameter(config, UNCHECKED_SHAPES);
         return !text.isEmpty()

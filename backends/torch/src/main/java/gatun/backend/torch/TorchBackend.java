@@ -224,7 +224,7 @@ public final class TorchBackend implements Backend {
             rules = new ShapeRules(forms, names);
         }
 
-        /** What was found out: the outputs, and whether the first dimension of all tensors is that of a batch. */
+        /** The outputs, and whether the first dimension of all tensors is that of a batch. */
         record Found(List<EntryTensor> outputs, boolean batches) {}
 
         /** Runs the model twice. Throws {@link GatunException} when it does not run on zeros. */

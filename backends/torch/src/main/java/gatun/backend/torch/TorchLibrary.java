@@ -18,7 +18,6 @@ final class TorchLibrary {
     static final String OPTION = "library";
 
     private static final String FILE = "libtorch_cpu.so";
-
     private static final Logger LOG = LoggerFactory.getLogger(TorchLibrary.class);
 
     private TorchLibrary() {}

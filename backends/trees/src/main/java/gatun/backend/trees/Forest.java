@@ -40,7 +40,7 @@ interface Forest extends AutoCloseable {
     /** What can be asked of a forest, each an output of its own. */
     enum Quantity {
         VALUE("output__0"),
-        /** SHAP values: what each feature contributes to the prediction before its transformation, and the rest, last. */
+        /** SHAP values: the contribution of each feature to the prediction before its transformation, then the rest. */
         CONTRIBUTIONS("treeshap_output"),
         /** The number of the leaf that each tree ends in. */
         LEAVES("leaf_output");

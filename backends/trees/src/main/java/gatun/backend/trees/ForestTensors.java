@@ -41,7 +41,6 @@ final class ForestTensors {
                 new TensorSpec(Quantity.VALUE.output(), Datatype.FP32, Shape.of(Shape.VARIABLE, width))));
     }
 
-    /** The model as its clients see it. */
     EntryPoint entryPoint(List<ForestOutput> outputs) {
         TensorSpec input = new TensorSpec(
                 INPUT, Datatypes.of(config.getInput(0).getDataType()), Shape.of(Shape.VARIABLE, forest.features()));

@@ -19,10 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** The libraries that run forests, each opened by the first model that needs it. Thread-safe. */
 final class Libraries {
-    /** The option that names XGBoost's library. */
     static final String XGBOOST = "xgboost-library";
-
-    /** The option that names LightGBM's library. */
     static final String LIGHTGBM = "lightgbm-library";
 
     private static final Logger LOG = LoggerFactory.getLogger(Libraries.class);
@@ -43,7 +40,7 @@ final class Libraries {
         (format == ForestFormat.LIGHTGBM ? lightGbm : xgboost).open();
     }
 
-    /** One of them. The lock is held while the library is loaded, which happens once. */
+    /** One library. The lock is held while it is loaded, which happens once. */
     private static final class Library {
         private final String name;
         private final String option;

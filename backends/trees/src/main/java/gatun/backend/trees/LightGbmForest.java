@@ -154,7 +154,7 @@ final class LightGbmForest implements Forest {
         private final int columns;
         private final int trees;
 
-        /** Where numbers go that the library cannot write where they belong. */
+        /** Memory for numbers that the library cannot write to their target. */
         private final Scratch scratch = new Scratch();
 
         /** What the library has prepared for single rows of either datatype; NULL before the first. */

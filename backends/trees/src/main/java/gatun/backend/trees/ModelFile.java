@@ -21,9 +21,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The file of a forest. {@code path} says where it is. {@code format} says what is in it. */
+/** The file of a forest. */
 record ModelFile(Path path, ForestFormat format) {
-    /** The name that a configuration gets which names none: the server's rule for backends whose files it does not know. */
+    /** The name that the server gives to configurations without one, for backends whose files it does not know. */
     private static final String NAMELESS = "model." + TreesBackend.NAME;
 
     /**

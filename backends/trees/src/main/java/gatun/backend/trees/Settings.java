@@ -53,7 +53,7 @@ record Settings(
     /** More than any machine has cores for: a library makes as many as it is told. */
     private static final int MAX_THREADS = 1024;
 
-    /** Those of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
+    /** The settings of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
     static Settings of(ModelConfig config) {
         Optional<ForestFormat> format = text(config, FORMAT).map(type -> ForestFormat.ofType(type)
                 .orElseThrow(() -> wrong(FORMAT, type, "one of " + ForestFormat.types())));

@@ -51,7 +51,6 @@ public final class TreesBackend implements Backend {
             new Option(BATCH_SIZE, "The largest batch of a model that does not say its inputs and outputs."));
 
     private static final List<String> NAMES = OPTIONS.stream().map(Option::name).toList();
-
     private static final Logger LOG = LoggerFactory.getLogger(TreesBackend.class);
 
     private Libraries libraries = new Libraries("", "", LibraryCache.ofUser());
@@ -301,7 +300,6 @@ public final class TreesBackend implements Backend {
         private static final int VALUE = 0;
         private static final int CONTRIBUTIONS = 2;
         private static final int LEAVES = 6;
-
         private static final String FAILED = "XGBoost failed";
 
         /** The library shares the rows of a run out in blocks of so many. */

@@ -34,7 +34,6 @@ public final class XGBoostBinary {
     private static final int GOES_LEFT_WHEN_MISSING = 1 << 31;
 
     private static final int NO_PARENT = Integer.MAX_VALUE;
-
     private static final String OBJECTIVE = "objective";
 
     private final MemorySegment bytes;
