@@ -25,7 +25,6 @@ import gatun.workers.WorkerProcess;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -65,11 +64,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private volatile List<String> choices = List.of();
     private volatile Tuning tuning = Tuning.OFF;
 
-    /**
-     * What an engine can do, as it says itself.
-     *
-     * @param advice for each kind of device what is missing; empty for one that it runs on
-     */
+    /** What an engine can do: for each kind of device what is missing, or empty where it runs on it. */
     record Abilities(Map<Device.Kind, String> advice) {
         private static Abilities read(FrameReader frame) {
             Map<Device.Kind, String> advice = new EnumMap<>(Device.Kind.class);
@@ -97,12 +92,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         }
     }
 
-    /**
-     * The engine of a process.
-     *
-     * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
-     * @param serverMemory the file of the server that inputs lie in, if they do
-     */
+    /** The engine of a process. {@code tensorMemory} is the most bytes of inputs, and of outputs, at a time. */
     record Engine(String backend, Map<String, String> options, long tensorMemory, Optional<SharedFile> serverMemory) {}
 
     private EngineProcess(String name, WorkerProcess process, ProcessFiles files) {
@@ -111,11 +101,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         this.files = files;
     }
 
-    /**
-     * Starts a process and the engine in it.
-     *
-     * @throws GatunException when the engine does not start, with its reason; no process is left then
-     */
+    /** Starts a process and its engine. Throws with the engine's reason when that fails; no process is left then. */
     static EngineProcess start(String name, Function<InheritedFiles, WorkerProcess.Command> command, Engine engine) {
         ProcessFiles files = ProcessFiles.create(name, engine.tensorMemory(), engine.serverMemory());
         EngineProcess started;
@@ -151,7 +137,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                 Abilities::read);
     }
 
-    /** Notes that it works for an instance from now on. */
+    /** Gives the name of the instance that it works for from now on. */
     void servesAs(String instance) {
         name = instance;
     }
@@ -184,11 +170,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         frame.bytes(config.toByteArray()).text(versionDirectory.toString());
     }
 
-    /**
-     * Has the engine make an instance, which takes its runs from the line that this gives.
-     *
-     * @throws GatunException as {@link gatun.spi.BackendModel#newInstance}
-     */
+    /** Opens an instance, which takes runs from this line. Throws as {@link gatun.spi.BackendModel#newInstance}. */
     RunLine open(InstanceSpec spec, long spinNanos) {
         if (lines.size() == SharedMemoryChannels.MOST) {
             throw new GatunException(
@@ -216,14 +198,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                         frame.u8(spec.tuning().learns(subject) ? 1 : 0);
                     }
                 },
-                frame -> {
-                    List<String> told = new ArrayList<>();
-                    int count = frame.count(1);
-                    for (int i = 0; i < count; i++) {
-                        told.add(frame.text());
-                    }
-                    return List.copyOf(told);
-                });
+                frame -> List.copyOf(frame.list(1, frame::text)));
         return line;
     }
 
@@ -313,12 +288,9 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private void learned(FrameReader frame) {
         try {
             Subject subject = Subject.valueOf(frame.text());
-            int count = frame.count(1);
-            List<String> ways = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                ways.add(frame.text());
-            }
-            tuning.chose(subject, ways, Objects.checkIndex(frame.u32(), count), Double.parseDouble(frame.text()));
+            List<String> ways = frame.list(1, frame::text);
+            int way = Objects.checkIndex(frame.u32(), ways.size());
+            tuning.chose(subject, ways, way, Double.parseDouble(frame.text()));
         } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
             throw new GatunException(ErrorCode.INTERNAL, "an engine told malformed news of what it learned", e);
         }
@@ -337,13 +309,13 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         files.close();
     }
 
-    /** Has {@code onEnd} hear how it ends. */
+    /** Tells {@code onEnd} how the process ends. */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
     void onEnd(Consumer<WorkerEnd> onEnd) {
         end.thenAccept(onEnd);
     }
 
-    /** The failure of whoever needs a process that has ended, or is about to. */
+    /** The failure of those who need a process that has ended, or is about to. */
     GatunException death() {
         try {
             return new EngineLostException(

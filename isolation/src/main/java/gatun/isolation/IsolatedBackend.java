@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** An engine in processes of its own, which may crash. Not loaded in the server. Thread-safe. */
@@ -25,13 +25,12 @@ final class IsolatedBackend implements Backend {
     private final Optional<Path> backendDirectory;
     private final Optional<SharedFile> serverMemory;
     private final WorkerWatch watch;
-    private final ReentrantLock lock = new ReentrantLock();
     private @Nullable ModelServer server;
     private volatile Map<String, String> options = Map.of();
     private volatile EngineProcess.Abilities abilities = new EngineProcess.Abilities(Map.of());
 
-    /** A process that has no model yet: the next model gets it. Guarded by lock. */
-    private @Nullable Spare spare;
+    /** A process that has no model yet: the next model gets it. */
+    private final AtomicReference<@Nullable Spare> spare = new AtomicReference<>();
 
     private record Spare(ProcessSettings settings, EngineProcess process) {}
 
@@ -134,14 +133,7 @@ final class IsolatedBackend implements Backend {
     }
 
     private EngineProcess process(ModelConfig config, ProcessSettings settings) {
-        Spare found;
-        lock.lock();
-        try {
-            found = spare;
-            spare = null;
-        } finally {
-            lock.unlock();
-        }
+        Spare found = spare.getAndSet(null);
         if (found != null
                 && found.settings().equals(settings)
                 && found.process().isRunning()) {
@@ -161,14 +153,7 @@ final class IsolatedBackend implements Backend {
     }
 
     private void keep(ProcessSettings settings, EngineProcess process) {
-        Spare before;
-        lock.lock();
-        try {
-            before = spare;
-            spare = new Spare(settings, process);
-        } finally {
-            lock.unlock();
-        }
+        Spare before = spare.getAndSet(new Spare(settings, process));
         if (before != null) {
             before.process().close();
         }
@@ -176,14 +161,7 @@ final class IsolatedBackend implements Backend {
 
     @Override
     public void close() {
-        Spare last;
-        lock.lock();
-        try {
-            last = spare;
-            spare = null;
-        } finally {
-            lock.unlock();
-        }
+        Spare last = spare.getAndSet(null);
         if (last != null) {
             last.process().close();
         }

@@ -45,7 +45,7 @@ final class IsolatedModel implements BackendModel {
     private final ProcessSettings settings;
     private final Description description;
 
-    /** Has one instance opened after the other. */
+    /** Held while an instance is opened, so that one follows the other. */
     private final ReentrantLock opening = new ReentrantLock();
 
     private final List<EngineSlot> slots = new CopyOnWriteArrayList<>();
@@ -290,11 +290,7 @@ final class IsolatedModel implements BackendModel {
             }
         }
 
-        /**
-         * A slot whose first process is {@code first}, where the model is loaded.
-         *
-         * @param metrics counts its deaths; owned by this
-         */
+        /** Begins with {@code first}, where the model is loaded. Owns {@code metrics}, which count deaths. */
         EngineSlot(
                 String name,
                 long spinNanos,
@@ -325,7 +321,7 @@ final class IsolatedModel implements BackendModel {
             }
         }
 
-        /** Opens one more instance. Returns its number. */
+        /** Opens one more instance, and returns its number. */
         int open(InstanceSpec spec) {
             int number = nextNumber.getAndIncrement();
             // Before it is opened: should the process end now, the next one has it too.

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** A run of an instance in a process: what it is given, and what becomes of what it says. For the thread of the run. */
+/** A run of an instance in a process: its inputs, and what the process says of it. For the run's thread. */
 final class IsolatedRun {
     private static final int OK = 0;
     private static final int REFUSED = 1;
@@ -56,12 +56,7 @@ final class IsolatedRun {
         memory = process.memory();
     }
 
-    /**
-     * Runs, and returns when the run is over.
-     *
-     * @param limit how long it may take; zero for ever
-     * @throws GatunException when the engine refuses or fails, or the process ends
-     */
+    /** Runs to the end within {@code limit}, zero for ever. Throws when the engine fails or the process ends. */
     void run(Duration limit) {
         SharedMemoryChannel mailbox = line.mailbox();
         try {
@@ -167,7 +162,7 @@ final class IsolatedRun {
         }
     }
 
-    /** Sends a response of an execution; what kept it from being sent, if something did. */
+    /** Sends a response of an execution; returns why it could not be sent, or null. */
     private @Nullable GatunException send(FrameReader frame) {
         int index = frame.u32();
         if (index < 0 || index >= executions.size()) {
@@ -213,15 +208,11 @@ final class IsolatedRun {
         }
     }
 
-    /** Gives an execution the outputs that were made for it, and tells its requests what they are to know. */
+    /** Gives an execution its outputs, and tells its requests what the engine said of them. */
     private void take(Execution execution, FrameReader frame) {
-        List<Output> outputs = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            outputs.add(output(execution, frame));
-        }
+        List<Output> outputs = frame.list(1, () -> output(execution, frame));
         List<ExecutionRequest> requests = execution.requests();
-        count = frame.count(Integer.BYTES);
+        int count = frame.count(Integer.BYTES);
         if (count != requests.size()) {
             throw wrong(count + " requests");
         }

@@ -9,21 +9,10 @@ import gatun.workers.SharedMemoryChannels;
 import gatun.workers.WorkerMemory;
 import java.util.Optional;
 
-/**
- * The memory that the server and the process of an engine both map, from the process's start on.
- *
- * @param memory of tensors; owned by this
- * @param mailboxes the ways of runs to instances; owned by this
- * @param server the file of the server that inputs lie in, if they do
- */
+/** Memory that server and process both map. Owns tensors and mailboxes, but not the file of the server's inputs. */
 record ProcessFiles(WorkerMemory memory, SharedMemoryChannels mailboxes, Optional<SharedFile> server)
         implements AutoCloseable {
-    /**
-     * Those of a new process.
-     *
-     * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
-     * @throws gatun.memory.tensor.GatunException when the system refuses
-     */
+    /** Makes them, for so many bytes of inputs, and as many of outputs. Throws when the system refuses. */
     static ProcessFiles create(String name, long tensorMemory, Optional<SharedFile> server) {
         WorkerMemory memory = new WorkerMemory(name, tensorMemory, BufferPool.newFile("gatun-responses", tensorMemory));
         try {

@@ -17,22 +17,13 @@ public final class ProcessIsolation implements Isolation, AutoCloseable {
     private final Optional<SharedFile> serverMemory;
     private final WorkerWatch watch = new WorkerWatch();
 
-    /**
-     * @param backendDirectory the folder of custom backends, for engines that are there
-     * @param serverMemory the file that inputs of requests lie in, so that processes read them there; empty where it is
-     *     none, and inputs are copied
-     */
+    /** With a folder of custom backends, and the file where processes read inputs, which are copied without one. */
     public ProcessIsolation(Optional<Path> backendDirectory, Optional<SharedFile> serverMemory) {
         this.backendDirectory = backendDirectory;
         this.serverMemory = serverMemory;
     }
 
-    /**
-     * Whether the server's program was started to be the process of an engine; when this is true it was, and its end has
-     * come.
-     *
-     * @throws IOException when it was, and was not started by a server
-     */
+    /** Runs an engine to its end; false for arguments of others. Throws {@link IOException} if no server started it. */
     public static boolean ran(String... arguments) throws IOException {
         if (arguments.length == 0 || !arguments[0].equals(EngineCommand.PROGRAM)) {
             return false;

@@ -8,13 +8,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How the processes of a model run, as the parameters of its configuration say it.
- *
- * @param scope what a process is for
- * @param executionLimit how long a run may take before its process is ended; zero for ever
- * @param tensorMemory the most bytes of inputs, and the most of outputs, that a process has at a time
- * @param spinNanos how long each side looks for its turn before it sleeps
- * @param limits what a process may take
+ * How the processes of a model run, by its configuration. A run of more than {@code executionLimit} ends its process;
+ * zero is for ever. {@code tensorMemory} is the most bytes of inputs, and of outputs, in a process. Each side looks for
+ * its turn for {@code spinNanos} before it sleeps.
  */
 record ProcessSettings(Scope scope, Duration executionLimit, long tensorMemory, long spinNanos, ProcessLimits limits) {
     private static final String SCOPE = "isolation_scope";

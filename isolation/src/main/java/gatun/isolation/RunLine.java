@@ -32,7 +32,7 @@ final class RunLine implements AutoCloseable {
         return mailbox;
     }
 
-    /** Keeps the memory mapped until it is closed; false in its place when it is gone already. */
+    /** Keeps the memory mapped until {@link #leave}; false when it is gone already. */
     boolean tryUse() {
         return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) != 0;
     }
@@ -43,7 +43,7 @@ final class RunLine implements AutoCloseable {
         }
     }
 
-    /** Says that the run under way is wanted no more, or that the next one is. */
+    /** Says that the run under way is wanted no more, or takes that back for the next one. */
     void askToStop(boolean stop) {
         if (tryUse()) {
             mailbox.askToStop(stop);
@@ -51,7 +51,7 @@ final class RunLine implements AutoCloseable {
         }
     }
 
-    /** Wakes who waits: the process has ended. */
+    /** Wakes the waiting sides, since the process has ended. */
     void end() {
         if (tryUse()) {
             mailbox.end();

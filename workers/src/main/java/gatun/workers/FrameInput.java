@@ -26,11 +26,7 @@ final class FrameInput implements AutoCloseable {
         input = new DataInputStream(pipe);
     }
 
-    /**
-     * Reads the next frame; false at the end of the pipe.
-     *
-     * @throws GatunException INTERNAL when there can be no frame of its length
-     */
+    /** Reads the next frame; false at the end of the pipe. Throws INTERNAL for a length that no frame has. */
     boolean next() throws IOException {
         if (byteSize > USUAL_FRAME) {
             bytes = new byte[USUAL_FRAME];

@@ -5,6 +5,9 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 
 /** Reads one frame. Little endian; lengths are checked. Not thread-safe; valid while the frame is handled. */
 public final class FrameReader {
@@ -46,17 +49,23 @@ public final class FrameReader {
         return Double.longBitsToDouble(u64());
     }
 
-    /**
-     * The length of a list.
-     *
-     * @param leastBytes how many bytes each of its items has at least
-     */
+    /** The length of a list, whose items have at least so many bytes each. */
     public int count(int leastBytes) {
         long count = Integer.toUnsignedLong(u32());
         if (count * leastBytes > bytes.remaining()) {
             throw tooShort(new BufferUnderflowException());
         }
         return (int) count;
+    }
+
+    /** A list, whose items have at least so many bytes each and are read by {@code item}. */
+    public <T> List<T> list(int leastBytes, Supplier<T> item) {
+        int count = count(leastBytes);
+        List<T> items = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            items.add(item.get());
+        }
+        return items;
     }
 
     /** A text. */

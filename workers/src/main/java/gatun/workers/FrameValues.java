@@ -11,7 +11,6 @@ import gatun.spi.ConfigurationPath;
 import gatun.spi.ConfigurationPath.Step;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -169,11 +168,7 @@ public final class FrameValues {
         if (frame.u8() == 0) {
             return new GatunException(code < CODES.length ? CODES[code] : ErrorCode.UNKNOWN, message);
         }
-        int count = frame.count(2 * Integer.BYTES);
-        List<Step> steps = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            steps.add(new Step(frame.text(), frame.text()));
-        }
+        List<Step> steps = frame.list(2 * Integer.BYTES, () -> new Step(frame.text(), frame.text()));
         return new ConfigurationException(new ConfigurationPath(steps), message, frame.text());
     }
 }

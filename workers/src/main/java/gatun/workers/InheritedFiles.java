@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Files in memory that a worker has open from its start on, by descriptors from {@link #FIRST} on in their order. A
- * worker of another user could not open them itself; a shell, which is still the server's user, does it before it
- * becomes the worker. Not thread-safe.
+ * Files in memory that a worker has open from its start, by descriptors from {@link #FIRST} on. A worker of another
+ * user could not open them; a shell does, still as the server's user, and then becomes the worker. Not thread-safe.
  */
 public final class InheritedFiles {
     /** The descriptor of the first; those before are of standard input, output and errors, and of frames. */
@@ -33,11 +32,7 @@ public final class InheritedFiles {
         return add("<>", file);
     }
 
-    /**
-     * Adds a file, which the worker may only read.
-     *
-     * @throws UncheckedIOException when the system does not let the file be kept from other users
-     */
+    /** Adds a file to read only. Throws {@link UncheckedIOException} when it cannot be kept from other users. */
     public InheritedFiles addToRead(SharedFile file) {
         try {
             // Otherwise any user who has it open to read may open it anew to write.
@@ -63,12 +58,7 @@ public final class InheritedFiles {
         return this;
     }
 
-    /**
-     * A command that becomes {@code program} with these files open.
-     *
-     * @param redirections of the program, as a shell has them; done before the files are opened
-     * @param user whom the program runs as; empty for the server's own user
-     */
+    /** A shell's command that becomes {@code program} as {@code user}, with redirections and then these files open. */
     List<String> command(String redirections, Optional<WorkerUser> user, List<String> program) {
         String script = "exec " + redirections + " " + String.join(" ", this.redirections) + "; "
                 + user.filter(other -> !reopened.isEmpty())

@@ -3,7 +3,7 @@ package gatun.workers;
 
 import gatun.spi.EngineLostException;
 
-/** A worker has said what makes no sense. Nothing that it says later can be believed: it has to be ended. */
+/** A frame that makes no sense. Nothing that the worker says later can be believed: it has to be ended. */
 public final class MalformedFrameException extends EngineLostException {
     private static final long serialVersionUID = 1;
 

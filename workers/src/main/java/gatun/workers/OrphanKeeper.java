@@ -68,7 +68,7 @@ final class OrphanKeeper {
 
     private OrphanKeeper() {}
 
-    /** Has the end of this server noticed from now on. */
+    /** Starts the keeper, unless there is one. */
     static synchronized void watchThisServer() {
         if (watched) {
             return;
@@ -92,7 +92,7 @@ final class OrphanKeeper {
         }
     }
 
-    /** Somebody has killed it: the next worker brings another. */
+    /** The keeper was killed: the next worker starts another. */
     private static synchronized void again() {
         watched = false;
     }

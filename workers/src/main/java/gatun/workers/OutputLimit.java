@@ -5,9 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps what one process says within a share of the log: a model that prints in a loop must not fill the disk. A process
- * may say {@link #BURST_BYTES} at once, and {@link #BYTES_PER_SECOND} from then on. What is more is left out and counted,
- * and one line says how much that was. Thread-safe.
+ * Keeps what a process says within a share of the log, since a loop must not fill the disk: {@link #BURST_BYTES} at
+ * once, then {@link #BYTES_PER_SECOND}. The rest is left out, counted, and reported in one line. Thread-safe.
  */
 final class OutputLimit {
     /** What a process may say at once, such as the warnings of a start. */
@@ -40,7 +39,7 @@ final class OutputLimit {
         earnedAt = nanoClock.getAsLong();
     }
 
-    /** Whether a line of that many characters may be written; one that may not is counted. */
+    /** Whether a line of so many characters may be written; counts those that may not. */
     boolean allows(int length) {
         String omitted;
         synchronized (this) {

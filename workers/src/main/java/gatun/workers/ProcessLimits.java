@@ -12,13 +12,9 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What a model's processes may take, as the parameters of its configuration say it.
- *
- * @param memory the most resident memory of a process in bytes; 0 for no limit
- * @param niceness what is added to the server's own, from 0 to 19
- * @param cores the cores that a process may use, such as {@code 0-3,7}; empty for all
- * @param environment variables that a process has beside the server's own
- * @param user whom a process runs as; empty for the server's own user
+ * What a model's processes may take, by its configuration: bytes of resident memory (0 for no limit), niceness beside
+ * the server's (0 to 19), cores such as {@code 0-3,7} (empty for all), variables beside the server's, and their user
+ * (empty for the server's own).
  */
 public record ProcessLimits(
         long memory, int niceness, String cores, Map<String, String> environment, Optional<WorkerUser> user) {
@@ -39,11 +35,7 @@ public record ProcessLimits(
         environment = Map.copyOf(environment);
     }
 
-    /**
-     * The limits that {@code config} has.
-     *
-     * @throws ConfigurationException when one of them is wrong
-     */
+    /** The limits of {@code config}. Throws {@link ConfigurationException} when one of them is wrong. */
     public static ProcessLimits of(ModelConfig config) {
         return new ProcessLimits(
                 number(config, MEMORY, LEAST_MEMORY, MOST_MEMORY, 0),
@@ -79,12 +71,7 @@ public record ProcessLimits(
         return variables;
     }
 
-    /**
-     * A parameter that is a whole number.
-     *
-     * @param otherwise its value where there is no such parameter
-     * @throws ConfigurationException when it is none, or out of bounds
-     */
+    /** A whole number, or {@code otherwise} if not set. Throws {@link ConfigurationException} for another text. */
     public static long number(ModelConfig config, String parameter, long least, long most, long otherwise) {
         String text = text(config, parameter);
         if (text.isEmpty()) {
@@ -111,11 +98,7 @@ public record ProcessLimits(
                 "parameter '" + parameter + "' is '" + text + "', expected " + expected);
     }
 
-    /**
-     * Has a process that is not started yet run as the {@link #user}, with {@code files} open from its start.
-     *
-     * @param redirections of its program, as a shell has them
-     */
+    /** Has a command run as the {@link #user}, with {@code files} open and the redirections of a shell. */
     public WorkerProcess.Command asUser(WorkerProcess.Command command, InheritedFiles files, String redirections) {
         List<String> program = command.builder().command();
         ProcessBuilder builder = command.builder().command(files.command(redirections, user, program));

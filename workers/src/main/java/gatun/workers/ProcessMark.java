@@ -8,7 +8,6 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,9 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mark in the environment of a worker, which all processes inherit that it starts, and those of theirs: so they are
- * found when it has ended, whoever their parent is by then. Processes that were started with an environment of their own
- * are found by the worker's session, unless they have left that too. Thread-safe.
+ * A mark in a worker's environment, which all processes that it starts inherit, so that they are found when it has
+ * ended. Those with environments of their own are found by its session, unless they have left that too. Thread-safe.
  */
 final class ProcessMark {
     static final String SERVER_VARIABLE = "GATUN_WORKER_OF";
@@ -85,7 +83,7 @@ final class ProcessMark {
     }
 
     private List<ProcessHandle> left(long pid) {
-        byte[] mark = (WORKER_VARIABLE + "=" + worker).getBytes(StandardCharsets.US_ASCII);
+        String mark = WORKER_VARIABLE + "=" + worker;
         // A session without its leader is the worker's; with one, the number belongs to somebody else by now.
         String session = Files.exists(PROCESSES.resolve(Long.toString(pid))) ? "" : Long.toString(pid);
         List<ProcessHandle> left = new ArrayList<>();
@@ -117,20 +115,10 @@ final class ProcessMark {
     }
 
     /** Whether a process was started with {@code mark} in its environment; one that has ended has none any more. */
-    private static boolean carries(byte[] mark, Path process) {
+    private static boolean carries(String mark, Path process) {
         try {
-            byte[] environment = Files.readAllBytes(process.resolve("environ"));
-            for (int begin = 0; begin < environment.length; ) {
-                int end = begin;
-                while (end < environment.length && environment[end] != 0) {
-                    end++;
-                }
-                if (Arrays.equals(environment, begin, end, mark, 0, mark.length)) {
-                    return true;
-                }
-                begin = end + 1;
-            }
-            return false;
+            String variables = Files.readString(process.resolve("environ"), StandardCharsets.ISO_8859_1);
+            return ("\0" + variables + "\0").contains("\0" + mark + "\0");
         } catch (IOException e) {
             return false; // It has just ended, or is another user's.
         }

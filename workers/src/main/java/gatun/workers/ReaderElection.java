@@ -7,9 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Whose turn it is to read what a worker says. A thread of the process's own reads, so that everything is heard. A
- * thread that waits for something the worker is about to say reads in its place, since nobody has to wake it then: its
- * waiting is in the system's read. Thread-safe.
+ * Whose turn it is to read what a worker says: the process's own thread, so that everything is heard, or a thread that
+ * waits for something due soon, since nobody has to wake it then. Thread-safe.
  */
 final class ReaderElection {
     /** The own thread leaves the turn for so long after another has read: the next run may come soon. */

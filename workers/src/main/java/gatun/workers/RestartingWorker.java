@@ -14,12 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A worker, and the next one when it has ended: started again as {@link RestartPolicy} says, without waiting for a
- * request. Safe for any thread.
- *
- * @param <W> what is known of a worker
- */
+/** A worker and its successors, started as {@link RestartPolicy} says without waiting for requests. Thread-safe. */
 public final class RestartingWorker<W extends RestartingWorker.Worker> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RestartingWorker.class);
 
@@ -34,7 +29,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     private @Nullable W present;
     private boolean starting;
 
-    /** Starts the next one; null while nobody does. */
+    /** The thread that starts the next worker; null when there is none. */
     private @Nullable Thread starterThread;
 
     private boolean closed;
@@ -60,12 +55,8 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     }
 
     /**
-     * Starts the first one.
-     *
-     * @param name of what it works for, for messages
-     * @param died is told of each that has ended by itself
-     * @param starter starts a worker; what it is given is told how the worker ends
-     * @throws GatunException when it does not start
+     * Starts the first one. What {@code starter} gets is told how the worker ends; {@code died} is told of each that
+     * has ended by itself. Throws when it does not start.
      */
     public static <W extends Worker> RestartingWorker<W> start(
             String name, Consumer<WorkerEnd.Reason> died, Function<Consumer<WorkerEnd>, W> starter) {
@@ -74,11 +65,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         return worker;
     }
 
-    /**
-     * The worker, which runs; waits while one is being started.
-     *
-     * @throws GatunException UNAVAILABLE when it is not to be started yet
-     */
+    /** The worker, which runs; waits while one starts. Throws UNAVAILABLE when it is not to be started yet. */
     public W worker() {
         lock.lock();
         try {
@@ -221,7 +208,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         }
     }
 
-    /** Has no worker be started from now on; the present one, if there is one. */
+    /** Starts no worker from now on, and returns the present one, if any. */
     private @Nullable W end() {
         lock.lock();
         try {

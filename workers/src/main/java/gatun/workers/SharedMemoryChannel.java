@@ -88,12 +88,7 @@ public final class SharedMemoryChannel implements AutoCloseable {
 
     private byte[] bytes = new byte[512];
 
-    /**
-     * One side of a mailbox; see {@link SharedMemoryChannels#mailbox}.
-     *
-     * @param memory where it is; of zeros for a new one
-     * @param release called when it is closed
-     */
+    /** One side of a mailbox, as {@link SharedMemoryChannels#mailbox} says. Closing calls {@code release}. */
     SharedMemoryChannel(MemorySegment memory, Runnable release, long spinNanos, Tuning tuning) {
         this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
         this.memory = memory;
@@ -102,10 +97,8 @@ public final class SharedMemoryChannel implements AutoCloseable {
     }
 
     /**
-     * Writes a frame and gives the turn to the other side. For whoever's turn it is.
-     *
-     * @return false when it has ended meanwhile
-     * @throws GatunException RESOURCE_EXHAUSTED when the frame is too long; the turn stays then
+     * Writes a frame and gives the turn to the other side; false when it has ended meanwhile. For whoever's turn it is.
+     * Throws {@link GatunException} RESOURCE_EXHAUSTED, and keeps the turn, when the frame is too long.
      */
     public boolean post(Turn turn, Consumer<FrameWriter> body) {
         writer.begin(0);
@@ -152,12 +145,7 @@ public final class SharedMemoryChannel implements AutoCloseable {
         return new FrameReader(ByteBuffer.wrap(bytes, Integer.BYTES + 1, byteSize - Integer.BYTES - 1));
     }
 
-    /**
-     * Waits for the server's turn.
-     *
-     * @param limitNanos how long; 0 for ever
-     * @return the turn; IDLE when the time was over
-     */
+    /** Waits for the server's turn; IDLE after {@code limitNanos}, 0 for ever. */
     public Turn awaitServer(long limitNanos) {
         long begun = System.nanoTime();
         Turn turn = turn();

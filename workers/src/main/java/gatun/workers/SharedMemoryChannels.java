@@ -29,11 +29,7 @@ public final class SharedMemoryChannels implements AutoCloseable {
         this.file = file;
     }
 
-    /**
-     * New ones, for the server's side.
-     *
-     * @throws GatunException UNAVAILABLE when the system refuses
-     */
+    /** New ones, for the server's side. Throws {@link GatunException} UNAVAILABLE when the system refuses. */
     public static SharedMemoryChannels create() {
         try {
             return new SharedMemoryChannels(SharedFile.create("gatun-mailboxes", MOST * SharedMemoryChannel.BYTE_SIZE));
@@ -43,11 +39,7 @@ public final class SharedMemoryChannels implements AutoCloseable {
         }
     }
 
-    /**
-     * The same for the worker's side.
-     *
-     * @param file what {@link #file} is on the server's side; owned by this from now on
-     */
+    /** The same for the worker's side, which owns {@code file} from now on. */
     public static SharedMemoryChannels of(SharedFile file) {
         return new SharedMemoryChannels(file);
     }
@@ -58,11 +50,8 @@ public final class SharedMemoryChannels implements AutoCloseable {
     }
 
     /**
-     * One of them, for this side; closed by the caller. Not after {@link #close}.
-     *
-     * @param number from 0 to {@link #MOST} - 1
-     * @param spinNanos how long each side looks for its turn before it sleeps
-     * @param tuning learns how the server waits best; of no use for the worker's side
+     * The mailbox of a number below {@link #MOST}, closed by the caller; not after {@link #close}. Each side looks for
+     * its turn for {@code spinNanos} before it sleeps. {@code tuning} learns how the server waits best.
      */
     public SharedMemoryChannel mailbox(int number, long spinNanos, Tuning tuning) {
         Objects.checkIndex(number, MOST);

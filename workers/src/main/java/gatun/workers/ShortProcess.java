@@ -8,23 +8,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that is run to its end, such as {@code tar}, and what it has printed. It is killed where the thread that waits
- * is interrupted, or its time is over.
- *
- * @param status that it exited with
- * @param output the beginning of what it printed, errors among it, without blanks around it
+ * A program that was run to its end, its exit status, and the beginning of what it printed, errors among it. It is
+ * killed when the thread that waits is interrupted, or its time is over.
  */
 public record ShortProcess(int status, String output) {
     /** What is kept of a program's output; the rest is read and dropped. */
     private static final int MOST_OUTPUT = 64 << 10;
 
-    /**
-     * Runs a program without any input.
-     *
-     * @param seconds how long it may take; 0 for as long as it likes
-     * @throws IOException when it cannot be started, or takes longer
-     * @throws InterruptedException when the calling thread was interrupted
-     */
+    /** Runs a program without input; 0 seconds for no limit. Throws {@link IOException} if it fails or is late. */
     public static ShortProcess run(ProcessBuilder builder, long seconds) throws IOException, InterruptedException {
         Process process = builder.redirectErrorStream(true).start();
         ByteArrayOutputStream said = new ByteArrayOutputStream();

@@ -43,11 +43,7 @@ public final class WorkerChannel {
         }
     }
 
-    /**
-     * Sends a frame.
-     *
-     * @throws UncheckedIOException when the server has ended
-     */
+    /** Sends a frame. Throws {@link UncheckedIOException} when the server has ended. */
     public void send(int kind, Consumer<FrameWriter> body) {
         sending.lock();
         try {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.workers;
 
-/**
- * How a process has ended.
- *
- * @param reason by what
- * @param text the same for people, with the process's last words; completes a sentence that begins with the process
- */
+/** How a process has ended. The text, with its last words, completes a sentence that begins with the process. */
 public record WorkerEnd(Reason reason, String text) {
     /** What ends processes. */
     public enum Reason {

@@ -103,7 +103,6 @@ final class WorkerEvents {
 
         private Restarted() {}
 
-        /** It serves, or could not be started. */
         void end(boolean newServes) {
             serves = newServes;
             commit();

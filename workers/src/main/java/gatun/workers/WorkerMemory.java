@@ -45,11 +45,7 @@ public final class WorkerMemory implements AutoCloseable {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /**
-     * @param owner the instance, for messages
-     * @param byteLimit the most bytes of requests, and the most of responses, at a time
-     * @throws GatunException when the system refuses
-     */
+    /** With at most so many bytes of requests, and of responses, at a time. Throws when the system refuses. */
     public WorkerMemory(String owner, long byteLimit) {
         this.owner = owner;
         responseLimit = byteLimit;
@@ -66,12 +62,7 @@ public final class WorkerMemory implements AutoCloseable {
         }
     }
 
-    /**
-     * The same with response memory that the worker has made.
-     *
-     * @param responses owned by this from now on
-     * @throws GatunException when the system refuses
-     */
+    /** With response memory that the worker has made, and this owns. Throws when the system refuses. */
     public WorkerMemory(String owner, long byteLimit, SharedFile responses) {
         this.owner = owner;
         this.responses = responses;
@@ -95,10 +86,8 @@ public final class WorkerMemory implements AutoCloseable {
     }
 
     /**
-     * Copies bytes to a block of request memory, which is the worker's until it {@linkplain #takeBack gives it back}.
-     *
-     * @return where the block begins
-     * @throws GatunException UNAVAILABLE when there is no room, or the process has ended
+     * Copies bytes to a block of request memory, the worker's until it is {@linkplain #takeBack given back}; returns
+     * its offset. Throws UNAVAILABLE when there is no room, or the process has ended.
      */
     public long place(MemorySegment bytes) {
         Buffer block;
@@ -139,11 +128,7 @@ public final class WorkerMemory implements AutoCloseable {
         return placed.size();
     }
 
-    /**
-     * Keeps response memory mapped until this is closed, which is once, though the process end meanwhile.
-     *
-     * @throws GatunException UNAVAILABLE when it has ended, and the memory with it
-     */
+    /** Keeps response memory mapped until closed, once, though the process end. Throws UNAVAILABLE when it is gone. */
     public Hold use() {
         if (users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
             throw ended();
@@ -151,11 +136,7 @@ public final class WorkerMemory implements AutoCloseable {
         return this::release;
     }
 
-    /**
-     * A block of response memory that the worker has filled. For callers that have the memory in {@linkplain #use use}.
-     *
-     * @throws MalformedFrameException when there is no such block
-     */
+    /** A block of response memory in {@linkplain #use use}. Throws {@link MalformedFrameException} for none. */
     public MemorySegment response(long offset, long byteSize) {
         try {
             return responses.segment(offset, byteSize);
@@ -164,11 +145,7 @@ public final class WorkerMemory implements AutoCloseable {
         }
     }
 
-    /**
-     * Checks that response memory has a block.
-     *
-     * @throws MalformedFrameException when it has not
-     */
+    /** Throws {@link MalformedFrameException} unless response memory has such a block. */
     public void requireResponse(long offset, long byteSize) {
         if (offset < 0 || byteSize < 0 || offset > responseLimit - byteSize) {
             throw new MalformedFrameException(noBlock());

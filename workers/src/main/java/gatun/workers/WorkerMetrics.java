@@ -30,14 +30,7 @@ public final class WorkerMetrics implements AutoCloseable {
         void kill(String reason);
     }
 
-    /**
-     * Metrics that stand on the page until they are closed.
-     *
-     * @param page where they stand
-     * @param labels which processes they are about
-     * @param watch looks at the processes
-     * @param memoryLimit the most resident memory of a process in bytes; 0 for no limit
-     */
+    /** Metrics on a page until closed. A process with more resident bytes than the limit is ended; 0 for no limit. */
     public WorkerMetrics(ModelMetrics page, Map<String, String> labels, WorkerWatch watch, long memoryLimit) {
         this.watch = watch;
         this.memoryLimit = memoryLimit;

@@ -27,7 +27,7 @@ public final class WorkerOutput {
     /** After so many characters that are left out, the reader rests: a process that prints in a loop waits then. */
     private static final int PACED_CHARACTERS = 1 << 16;
 
-    /** How long, which leaves such a process 60 MB a second, and the server's cores to others. */
+    /** The length of that rest, which leaves such a process 60 MB a second, and the server's cores to others. */
     private static final long PACE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final String name;
@@ -88,7 +88,7 @@ public final class WorkerOutput {
         }
     }
 
-    /** Takes note of a line, and begins the next; how many characters were left out. */
+    /** Takes note of a line, and begins the next; returns how many characters were left out. */
     private int note(StringBuilder line) {
         int length = line.length();
         boolean allowed = limit.allows(length);

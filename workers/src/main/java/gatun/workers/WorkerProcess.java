@@ -26,9 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A process that works for the server. Frames go both ways through its standard input and output; what it prints as
- * errors goes to the log, within a limit. It ends when its input does, which is when the server ends; what it has started
- * itself ends with it. Safe for any thread.
+ * A process that works for the server. Frames go through its standard input and output; what it prints as errors goes
+ * to the log, within a limit. It ends with its input, so with the server, and all that it started with it. Thread-safe.
  */
 public final class WorkerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
@@ -72,25 +71,14 @@ public final class WorkerProcess implements AutoCloseable {
 
     /** Takes a process's frames in order, on its thread or one in {@link #readUntil}. Must not block long. */
     public interface Listener {
-        /**
-         * Takes a frame. Throws {@link GatunException} when the worker has said what makes no sense; it is killed then.
-         */
+        /** Takes a frame. Throws {@link GatunException} when it makes no sense; the worker is killed then. */
         void frame(int kind, FrameReader frame);
 
-        /**
-         * Takes note that the process has ended; the last call.
-         *
-         * @param how by which signal or with which status, and its last words
-         */
+        /** Takes note how the process has ended; the last call. */
         void ended(WorkerEnd how);
     }
 
-    /**
-     * A command that runs a worker.
-     *
-     * @param name the worker's name, for messages and threads
-     * @param builder what to run; standard input, output and errors are set here
-     */
+    /** A command for a worker of that name; {@link WorkerProcess#start} sets its input, output and errors. */
     public record Command(String name, ProcessBuilder builder) {}
 
     private WorkerProcess(String name, Process process, ProcessMark mark) {
@@ -113,11 +101,7 @@ public final class WorkerProcess implements AutoCloseable {
                 .unstarted(() -> said.read(process.getErrorStream()));
     }
 
-    /**
-     * Starts a process, which is heard from {@link #listen} on.
-     *
-     * @throws GatunException UNAVAILABLE when it cannot be started
-     */
+    /** Starts a process, heard from {@link #listen} on. Throws {@link GatunException} UNAVAILABLE when it cannot. */
     public static WorkerProcess start(Command command) {
         OrphanKeeper.watchThisServer();
         ProcessMark mark = new ProcessMark();
@@ -139,11 +123,7 @@ public final class WorkerProcess implements AutoCloseable {
         return new WorkerProcess(command.name(), started, mark);
     }
 
-    /**
-     * Has {@code listener} hear what the process says. Called once.
-     *
-     * @param tuning learns how answers are waited for best
-     */
+    /** Has {@code listener} hear the process. Called once. {@code tuning} learns how answers are waited for best. */
     public void listen(Listener listener, Tuning tuning) {
         errors.start();
         FrameInput frames = new FrameInput(name, process.getInputStream());
@@ -178,11 +158,7 @@ public final class WorkerProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /**
-     * Sends a frame. Waits while the worker reads slowly.
-     *
-     * @throws GatunException UNAVAILABLE when the process has ended
-     */
+    /** Sends a frame; waits while the worker reads slowly. Throws UNAVAILABLE when the process has ended. */
     public void send(int kind, Consumer<FrameWriter> body) {
         sending.lock();
         try {
@@ -205,12 +181,9 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Sends a frame whose answer the calling thread reads, which calls {@link #readUntil} next. Where that is faster, the
-     * worker's first thread wakes up on the calling thread's core, which it has to itself until it has answered: it is
-     * bound to that core before, and unbinds itself when it reads a frame of that kind. For one thread at a time.
-     *
-     * @param boundKind the kind of the frame in that case
-     * @throws GatunException UNAVAILABLE when the process has ended
+     * Sends a frame whose answer the calling thread reads by {@link #readUntil}, next. Where that is faster, the
+     * worker's first thread is bound to the calling thread's core before, and unbinds itself when it reads a frame of
+     * {@code boundKind}. For one thread at a time. Throws UNAVAILABLE when the process has ended.
      */
     public void ask(int kind, int boundKind, Consumer<FrameWriter> body) {
         boolean bound = Objects.requireNonNull(handOver, "nobody listens").bind();
@@ -327,9 +300,9 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Hands the core of the thread that asks a worker over to it, where the answer comes sooner that way: a worker that sleeps
-     * in the read of its pipe would otherwise be woken on an idle core, which has to wake up first. For one thread that
-     * asks at a time.
+     * Hands the core of a thread that asks over to the worker, where the answer comes sooner that way: one that sleeps
+     * in the read of its pipe is otherwise woken on an idle core, which has to wake up first. For one asking thread at
+     * a time.
      */
     static final class PipeHandOver {
         private final HandOver handOver;
@@ -339,14 +312,10 @@ public final class WorkerProcess implements AutoCloseable {
         private boolean asked;
         private long askedNanos;
 
-        /** Who hands its core over; null for nobody. */
+        /** The thread that hands its core over; null for none. */
         private volatile @Nullable Thread giver;
 
-        /**
-         * For a process which serves when it is asked for the first time: until then it may choose its cores.
-         *
-         * @param answers what it says
-         */
+        /** For a process that serves when it is first asked: until then it may choose its cores. */
         PipeHandOver(long pid, FrameInput answers, Tuning tuning) {
             this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
             this.pid = pid;

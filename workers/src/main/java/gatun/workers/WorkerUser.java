@@ -12,14 +12,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The user that a model's processes run as, where it is not the server's own: by the parameter {@code isolation_user}.
- *
- * @param name of the user
- * @param uid the number of the user
- * @param gid the number of the user's group
- * @param home the user's folder, which need not exist
- */
+/** The user of a model's processes where not the server's own, by {@code isolation_user}. The home need not exist. */
 public record WorkerUser(String name, long uid, long gid, String home) {
     private static final String PARAMETER = "isolation_user";
 
@@ -31,11 +24,7 @@ public record WorkerUser(String name, long uid, long gid, String home) {
     /** A line of the system's list of users, as {@code passwd(5)} describes it. */
     private static final Pattern ENTRY = Pattern.compile("([^:]+):[^:]*:([0-9]{1,10}):([0-9]{1,10}):[^:]*:([^:]*):.*");
 
-    /**
-     * The user of {@code config}; empty where it names none, or the server's own.
-     *
-     * @throws ConfigurationException when there is no such user, or the server may not start processes of others
-     */
+    /** The user of {@code config}; empty for the server's. Throws {@link ConfigurationException} when it cannot be. */
     static Optional<WorkerUser> of(ModelConfig config) {
         return of(config, Posix.effectiveUid());
     }

@@ -9,9 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * Looks from time to time at what processes use, on a thread of its own from the first process on. Safe for any thread.
- */
+/** Looks each second at what processes use, on a thread of its own from the first process on. Thread-safe. */
 public final class WorkerWatch implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
@@ -34,7 +32,6 @@ public final class WorkerWatch implements AutoCloseable {
         }
     }
 
-    /** Looks no more. */
     void forget(WorkerMetrics metrics) {
         watched.remove(metrics);
     }

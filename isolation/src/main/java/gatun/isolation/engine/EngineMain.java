@@ -24,7 +24,6 @@ public final class EngineMain {
     public static final int FRAMES_OUT = 3;
 
     private static final String DESCRIPTORS = "/proc/self/fd/";
-
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(EngineMain.class);
 
     /** Held, since a logger without a reference forgets its level. */
@@ -32,11 +31,7 @@ public final class EngineMain {
 
     private EngineMain() {}
 
-    /**
-     * Runs until the server closes the pipe.
-     *
-     * @param arguments the folder of custom backends, if there is one
-     */
+    /** Runs until the server closes the pipe. The only argument, if any, is the folder of custom backends. */
     public static void main(String... arguments) throws IOException {
         // What engines say of their start is no more than what the server's own say.
         ROOT_LOG.setLevel(Level.WARNING);

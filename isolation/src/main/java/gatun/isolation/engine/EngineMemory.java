@@ -19,12 +19,7 @@ final class EngineMemory {
     private final Optional<SharedFile> server;
     private final SharedMemoryChannels mailboxes;
 
-    /**
-     * What this process was started with.
-     *
-     * @param byteLimit the most bytes of outputs that are made or lent at a time
-     * @param hasServer whether the server's own memory is there too
-     */
+    /** Maps what this process was started with, for at most so many bytes of outputs made or lent at a time. */
     EngineMemory(long byteLimit, boolean hasServer) {
         requests = SharedFile.inherited(InheritedFiles.FIRST, false);
         responses = BufferPool.in(SharedFile.inherited(InheritedFiles.FIRST + 1, false), byteLimit);
@@ -36,11 +31,7 @@ final class EngineMemory {
         return mailboxes;
     }
 
-    /**
-     * An input's bytes; valid during its run.
-     *
-     * @param place where it begins in the server's own memory, or the complement of where it does in the other
-     */
+    /** An input during its run: at {@code place} in the server's memory, or at its complement in request memory. */
     MemorySegment request(long place, long byteSize) {
         return place < 0
                 ? requests.segment(~place, byteSize)

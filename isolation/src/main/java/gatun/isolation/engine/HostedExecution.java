@@ -39,11 +39,7 @@ final class HostedExecution implements Execution {
     private final List<HostedRequest> requests;
     private final @Nullable Made[] made;
 
-    /**
-     * An output that was made and not sent.
-     *
-     * @param buffer where it lies; null where it is an input
-     */
+    /** An output that was made and not sent; an input, by its number, where it has no buffer. */
     private record Made(
             Datatype datatype, Shape shape, @Nullable Buffer buffer, int input) {
         private void drop() {
@@ -75,22 +71,12 @@ final class HostedExecution implements Execution {
     static HostedExecution read(int index, FrameReader frame, HostedInstance.Responses responses) {
         String entryPoint = frame.text();
         long timeLeftNanos = frame.u64();
-        List<Tensor> inputs = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
+        List<Tensor> inputs = frame.list(1, () -> {
             TensorSpec spec = FrameValues.readSpec(frame);
-            inputs.add(new Tensor(spec, responses.memory().request(frame.u64(), frame.u64())));
-        }
-        List<String> outputs = new ArrayList<>();
-        count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            outputs.add(frame.text());
-        }
-        List<HostedRequest> requests = new ArrayList<>();
-        count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            requests.add(HostedRequest.read(frame, responses));
-        }
+            return new Tensor(spec, responses.memory().request(frame.u64(), frame.u64()));
+        });
+        List<String> outputs = frame.list(1, frame::text);
+        List<HostedRequest> requests = frame.list(1, () -> new HostedRequest(frame, responses));
         return new HostedExecution(index, responses, entryPoint, timeLeftNanos, inputs, outputs, requests);
     }
 
@@ -253,10 +239,6 @@ final class HostedExecution implements Execution {
             timeoutMicros = frame.u64();
             priority = frame.u64();
             traceContext = frame.text();
-        }
-
-        static HostedRequest read(FrameReader frame, HostedInstance.Responses responses) {
-            return new HostedRequest(frame, responses);
         }
 
         @Override

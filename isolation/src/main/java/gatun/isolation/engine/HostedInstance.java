@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 /** An instance and its thread, which takes runs from a mailbox. {@link #stop} is for any thread. */
 final class HostedInstance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostedInstance.class);
-
     private static final int OK = 0;
     private static final int REFUSED = 1;
     private static final int BROKEN = 2;
@@ -142,11 +141,7 @@ final class HostedInstance implements AutoCloseable {
             return memory;
         }
 
-        /**
-         * Sends what the execution has made, or a failure in its place, and waits until the server has taken it.
-         *
-         * @throws GatunException when the run is to end, as {@link gatun.spi.Execution#send}
-         */
+        /** Sends outputs or a failure, and waits for the server. Throws as {@link gatun.spi.Execution#send}. */
         void send(int index, HostedExecution execution, @Nullable GatunException failure) {
             boolean posted = mailbox.post(SharedMemoryChannel.Turn.MORE, out -> {
                 execution.write(out.u32(index));

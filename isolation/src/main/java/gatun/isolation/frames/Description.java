@@ -11,18 +11,11 @@ import gatun.wire.tensorflow.SignatureDef;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What a loaded version tells of itself, as {@link BackendModel} has it.
- *
- * @param entryPoints the ways to call it
- * @param signatures those of its files
- * @param takesRequestsApart whether the requests of a batch come apart
- */
+/** What a loaded version tells of itself, as {@link BackendModel} has it. */
 public record Description(
         List<EntryPoint> entryPoints, Map<String, SignatureDef> signatures, boolean takesRequestsApart) {
     /** Copies the lists. */
@@ -60,13 +53,10 @@ public record Description(
     /** Reads one from a frame. */
     public static Description read(FrameReader frame) {
         boolean apart = frame.u8() != 0;
-        List<EntryPoint> entryPoints = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            entryPoints.add(new EntryPoint(frame.text(), frame.text(), tensors(frame), tensors(frame)));
-        }
+        List<EntryPoint> entryPoints =
+                frame.list(1, () -> new EntryPoint(frame.text(), frame.text(), tensors(frame), tensors(frame)));
         Map<String, SignatureDef> signatures = new LinkedHashMap<>();
-        count = frame.count(1);
+        int count = frame.count(1);
         for (int i = 0; i < count; i++) {
             String name = frame.text();
             try {
@@ -79,14 +69,11 @@ public record Description(
     }
 
     private static List<EntryTensor> tensors(FrameReader frame) {
-        List<EntryTensor> tensors = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
+        return frame.list(1, () -> {
             var spec = FrameValues.readSpec(frame);
             String engineName = frame.text();
             boolean anyShape = frame.u8() != 0;
-            tensors.add(new EntryTensor(spec, anyShape, engineName, frame.u8() != 0));
-        }
-        return tensors;
+            return new EntryTensor(spec, anyShape, engineName, frame.u8() != 0);
+        });
     }
 }

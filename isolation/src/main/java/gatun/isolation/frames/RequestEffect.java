@@ -12,10 +12,28 @@ import gatun.workers.FrameWriter;
 /** Something that an engine tells of one request during a run. */
 public sealed interface RequestEffect {
     /** Writes it to a frame. */
-    void write(FrameWriter frame);
+    default void write(FrameWriter frame) {
+        switch (this) {
+            case Parameter effect -> FrameValues.writeParameter(frame.u8(Parameter.KIND), effect.name, effect.value);
+            case Again effect -> frame.u8(Again.KIND);
+            case Skip effect -> frame.u8(Skip.KIND);
+            case Activity effect -> frame.u8(Activity.KIND).text(effect.name);
+            case LeftOut effect -> frame.u8(LeftOut.KIND).text(effect.output);
+            case Failure effect -> FrameValues.writeFailure(frame.u8(Failure.KIND), effect.reason);
+        }
+    }
 
     /** Tells the request itself. */
-    void tell(ExecutionRequest request);
+    default void tell(ExecutionRequest request) {
+        switch (this) {
+            case Parameter effect -> request.responseParameter(effect.name, effect.value);
+            case Again effect -> request.runAgain();
+            case Skip effect -> request.skipResponse();
+            case Activity effect -> request.traceActivity(effect.name);
+            case LeftOut effect -> request.leaveOut(effect.output);
+            case Failure effect -> request.fail(effect.reason);
+        }
+    }
 
     /** Reads one from a frame. */
     static RequestEffect read(FrameReader frame) {
@@ -34,90 +52,30 @@ public sealed interface RequestEffect {
     /** A parameter of its next response. */
     record Parameter(String name, ParameterValue value) implements RequestEffect {
         private static final int KIND = 0;
-
-        @Override
-        public void write(FrameWriter frame) {
-            FrameValues.writeParameter(frame.u8(KIND), name, value);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.responseParameter(name, value);
-        }
     }
 
     /** That it is to run again. */
     record Again() implements RequestEffect {
         private static final int KIND = 1;
-
-        @Override
-        public void write(FrameWriter frame) {
-            frame.u8(KIND);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.runAgain();
-        }
     }
 
     /** That its next response is left out. */
     record Skip() implements RequestEffect {
         private static final int KIND = 2;
-
-        @Override
-        public void write(FrameWriter frame) {
-            frame.u8(KIND);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.skipResponse();
-        }
     }
 
     /** Something for its trace. */
     record Activity(String name) implements RequestEffect {
         private static final int KIND = 3;
-
-        @Override
-        public void write(FrameWriter frame) {
-            frame.u8(KIND).text(name);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.traceActivity(name);
-        }
     }
 
     /** That it gets no output of that name. */
     record LeftOut(String output) implements RequestEffect {
         private static final int KIND = 5;
-
-        @Override
-        public void write(FrameWriter frame) {
-            frame.u8(KIND).text(output);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.leaveOut(output);
-        }
     }
 
     /** That it has failed. */
     record Failure(GatunException reason) implements RequestEffect {
         private static final int KIND = 4;
-
-        @Override
-        public void write(FrameWriter frame) {
-            FrameValues.writeFailure(frame.u8(KIND), reason);
-        }
-
-        @Override
-        public void tell(ExecutionRequest request) {
-            request.fail(reason);
-        }
     }
 }

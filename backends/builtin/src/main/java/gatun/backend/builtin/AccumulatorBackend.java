@@ -28,11 +28,9 @@ import java.util.Optional;
 
 /**
  * Answers each request of a sequence with the sum so far of the sequence's inputs: output {@code OUTPUT} of input
- * {@code INPUT}, both of INT32 and one element for each item of the batch. Learns from the control inputs of the
- * configuration where a sequence starts and ends, which rows of a batch mean anything, and whose they are.
- *
- * <p>A model whose scheduler gives each sequence a place in the batch needs START only. One that has CORRID finds the
- * sum by the correlation id, and needs END too.
+ * {@code INPUT}, of INT32, one element for each item of the batch. Control inputs say where a sequence starts and ends,
+ * which rows of a batch mean anything, and whose they are. A model whose scheduler gives each sequence a place in the
+ * batch needs START only; one that has CORRID finds the sum by the correlation id, and needs END too.
  */
 public final class AccumulatorBackend implements Backend {
     private static final ConfigurationPath BATCHING = ConfigurationPath.of("sequence_batching");
@@ -96,11 +94,7 @@ public final class AccumulatorBackend implements Backend {
         }
     }
 
-    /**
-     * A model that adds up sequences.
-     *
-     * @param sequenceLimit how many sequences an instance may serve at a time
-     */
+    /** A model that adds up sequences, at most {@code sequenceLimit} at a time in an instance. */
     record AccumulatorModel(Controls controls, boolean batching, int sequenceLimit) implements BackendModel {
         @Override
         public BackendInstance newInstance(InstanceSpec spec) {
@@ -164,9 +158,8 @@ public final class AccumulatorBackend implements Backend {
     }
 
     /**
-     * The sums of the sequences that an instance serves. A sequence that the scheduler gave up for being idle is not told
-     * of: its sum goes when there are more than there can be sequences, of which it is the one not used for longest. Used
-     * by the instance's thread only.
+     * The sums of an instance's sequences. Nobody tells of sequences that the scheduler gave up for being idle, so
+     * beyond the limit the one not used for longest goes. Used by the instance's thread only.
      */
     static final class Sums {
         private final Map<Object, Integer> bySequence;
@@ -244,11 +237,7 @@ public final class AccumulatorBackend implements Backend {
         }
     }
 
-    /**
-     * The control inputs of a model, by their kinds.
-     *
-     * @param end that it ends
-     */
+    /** The control inputs of a model, by their kinds. */
     record Controls(
             Optional<Control> start, Optional<Control> end, Optional<Control> ready, Optional<Control> correlationId) {
         static Controls of(List<ControlInput> inputs) {

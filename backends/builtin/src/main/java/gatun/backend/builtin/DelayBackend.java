@@ -75,11 +75,7 @@ public final class DelayBackend implements Backend {
         return new DelayModel(inputOfOutput, TimeParameter.of(config, PARAMETER, TimeUnit.MILLISECONDS));
     }
 
-    /**
-     * A model that answers with its inputs after a time.
-     *
-     * @param delay how long a run takes where the request does not say
-     */
+    /** A model that answers with its inputs, after {@code delay} where the request does not say. */
     record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements BackendModel {
         DelayModel {
             inputOfOutput = Map.copyOf(inputOfOutput);

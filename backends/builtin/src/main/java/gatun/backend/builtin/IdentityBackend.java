@@ -31,13 +31,10 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Answers output n with input n, by the order of the configuration. Needs no file: everything is in the configuration.
- * Takes every datatype. An optional input that a request leaves out is zeros: one where a dimension has no size.
- *
- * <p>Parameter {@code execute_delay_ms} of a model is how long each run takes, {@code creation_delay_sec} how long it
- * takes to load the model; {@code enable_custom_tracing}, {@code nested_span_count} and
- * {@code single_activity_frequency} are what it notes in traces ({@link TracedActivities}). All of them are as Triton's
- * backend of this name has them, for the same tests.
+ * Answers output n with input n, by the order of the configuration, of every datatype. Needs no file. An optional input
+ * that a request leaves out is zeros: one where a dimension has no size. The parameters are those of Triton's backend
+ * of this name: {@code execute_delay_ms} for each run, {@code creation_delay_sec} for the load, and what it notes in
+ * traces ({@link TracedActivities}).
  */
 public final class IdentityBackend implements Backend {
     private static final String EXECUTE_DELAY = "execute_delay_ms";
@@ -103,12 +100,7 @@ public final class IdentityBackend implements Backend {
         }
     }
 
-    /**
-     * A model whose outputs repeat its inputs.
-     *
-     * @param delay how long a run takes
-     * @param ragged whether the requests of a batch may differ in their shapes
-     */
+    /** A model whose outputs repeat its inputs, after {@code delay}; {@code ragged} if shapes in a batch may differ. */
     record IdentityModel(
             Map<String, ModelInput> inputOfOutput,
             boolean batching,
@@ -232,12 +224,7 @@ public final class IdentityBackend implements Backend {
         }
     }
 
-    /**
-     * What a model notes in the traces of its requests, under the names that tests of Triton look for: a single activity, a
-     * span, and spans within each other.
-     *
-     * @param names in their order; none where traces are to have nothing of the model's own
-     */
+    /** What a model notes in its requests' traces, in order, by names that tests of Triton look for; may be nothing. */
     record TracedActivities(List<String> names) {
         private static final String ENABLED = "enable_custom_tracing";
         private static final String NESTED = "nested_span_count";
@@ -247,11 +234,7 @@ public final class IdentityBackend implements Backend {
         private static final String SINGLE = "CUSTOM_SINGLE_ACTIVITY";
         private static final String SPAN = "CUSTOM_ACTIVITY";
 
-        /**
-         * What the parameters of a model say.
-         *
-         * @throws ConfigurationException when one of them is no number, or out of bounds
-         */
+        /** Reads a model's parameters. Throws {@link ConfigurationException} for no number, or one out of bounds. */
         static TracedActivities of(ModelConfig config) {
             if (!"true".equals(text(config, ENABLED, "false"))) {
                 return new TracedActivities(List.of());

@@ -25,13 +25,12 @@ import java.util.List;
 /**
  * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its
  * index as {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the
- * whole run takes {@code WAIT} milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example
- * has, for the same clients. An instance takes the next request after {@code WAIT} milliseconds, while this one goes on. A model that is not decoupled answers requests of one element, and refuses others.
+ * whole run takes {@code WAIT} milliseconds at least, both of UINT32, as Triton's repeat example. An instance takes the
+ * next request after {@code WAIT} milliseconds. A model that is not decoupled refuses requests of several elements.
  *
- * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks
- * for another run while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds.
- * Which element is next is the state {@code NEXT_IN} and {@code NEXT_OUT} of the request's sequence, which is added to
- * a configuration without states.
+ * <p>With {@code sequence_batching { iterative_sequence: true }}, each run answers with one element and asks for
+ * another run while there are more, so that requests take turns; the last takes {@code WAIT} milliseconds. The next
+ * element is the state {@code NEXT_IN} and {@code NEXT_OUT}, which is added to a configuration without states.
  */
 public final class RepeatBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
@@ -130,11 +129,7 @@ public final class RepeatBackend implements Backend {
         }
     }
 
-    /**
-     * A model that repeats its input.
-     *
-     * @param iterative whether a run answers with one element, and asks for another run while there are more
-     */
+    /** A model that repeats its input; if {@code iterative}, one element in each run while there are more. */
     record RepeatModel(boolean iterative) implements BackendModel {
         @Override
         public BackendInstance newInstance(InstanceSpec spec) {

@@ -26,11 +26,7 @@ final class ConfiguredTensors {
         this.config = config;
     }
 
-    /**
-     * A table of the inputs and outputs of {@code config}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there is none, or one that no kernel can take
-     */
+    /** A table of the tensors of {@code config}. Throws INVALID_ARGUMENT for none, or one that no kernel can take. */
     static TensorTable of(ModelConfig config) {
         return new ConfiguredTensors(config).read();
     }

@@ -27,15 +27,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
-/**
- * Runs models that are kernels of CUDA: a file of PTX, a cubin or a fatbin, and parameters that tell which functions of
- * it are launched, in which sizes and with which arguments. Runs on GPUs only.
- */
+/** Runs models that are kernels of CUDA (PTX, cubin or fatbin), launched as their parameters say. On GPUs only. */
 public final class CudaBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
     public CudaBackend() {}
@@ -99,10 +97,7 @@ public final class CudaBackend implements Backend {
         }
     }
 
-    /**
-     * Launches a model's kernels on one GPU, on a stream of its own, with the addresses of the requests' own memory where
-     * that is on the GPU. Made, used and closed by one platform thread, which stays with the GPU.
-     */
+    /** Launches kernels on one GPU and its own stream, with requests' GPU memory in place. For one platform thread. */
     static final class CudaInstance implements BackendInstance {
         private final String model;
         private final Arena arena;
@@ -136,11 +131,7 @@ public final class CudaBackend implements Backend {
             this.addresses = new long[plan.tensors().size()];
         }
 
-        /**
-         * An instance on {@code device}, which becomes the calling thread's own.
-         *
-         * @throws GatunException when the file or the plan is not for this GPU, or the GPU has failed
-         */
+        /** An instance on {@code device}, made the thread's own. Throws for a failed GPU, or a file not for it. */
         static CudaInstance open(String model, ModelPlan plan, KernelFile file, CudaDevice device) {
             device.makeCurrent();
             LaunchLimits limits = LaunchLimits.of(device);
@@ -161,9 +152,7 @@ public final class CudaBackend implements Backend {
             }
         }
 
-        /**
-         * Brings a byte there and back: CUDA and the JVM link functions at their first call. The kernels are left alone.
-         */
+        /** Brings a byte there and back, since CUDA and the JVM link functions at their first call. Runs no kernel. */
         @Override
         public void warmUp() {
             TensorSpec spec = new TensorSpec("warm-up", Datatype.UINT8, Shape.of(1));
@@ -199,14 +188,10 @@ public final class CudaBackend implements Backend {
             try {
                 run.awaitKernels();
             } catch (GatunException e) {
-                List<String> launched = new ArrayList<>();
-                for (KernelLaunch launch : launches) {
-                    launched.add(launch.described());
-                }
+                String launched =
+                        Arrays.stream(launches).map(KernelLaunch::described).collect(Collectors.joining(", or "));
                 throw new GatunException(
-                        e.code(),
-                        "model '" + model + "': kernel " + String.join(", or ", launched) + ": " + e.getMessage(),
-                        e);
+                        e.code(), "model '" + model + "': kernel " + launched + ": " + e.getMessage(), e);
             }
         }
 
@@ -235,11 +220,7 @@ public final class CudaBackend implements Backend {
                 this.entries = file.entries();
             }
 
-            /**
-             * Loads {@code file}, which compiles PTX for this GPU.
-             *
-             * @throws GatunException with CUDA's reason, and its compiler's messages
-             */
+            /** Loads {@code file}, which compiles PTX for this GPU. Throws with CUDA's and its compiler's messages. */
             static KernelModule load(CudaDevice device, KernelFile file, String model) {
                 try (Arena scratch = Arena.ofConfined()) {
                     // PTX is a string of C: a zero ends it.
@@ -267,12 +248,7 @@ public final class CudaBackend implements Backend {
                 }
             }
 
-            /**
-             * The function of that name, valid until this is closed.
-             *
-             * @throws GatunException INVALID_ARGUMENT when there is none, with those that there are where the file tells, or
-             *     when its parameters are not those that the kernel gets
-             */
+            /** The function, valid until this is closed. Throws INVALID_ARGUMENT for none, or other parameters. */
             MemorySegment function(KernelPlan kernel) {
                 try (Arena scratch = Arena.ofConfined()) {
                     MemorySegment out = scratch.allocate(cuda_h.C_POINTER);

@@ -2,16 +2,11 @@
 package gatun.backend.cuda;
 
 /**
- * A number that follows from the sizes of a run: a tree, made at load. Evaluating it allocates nothing. Arithmetic is
- * that of 64-bit integers in C, except that a result that does not fit, like a division by zero, throws an
- * {@link ArithmeticException}.
+ * A number that follows from a run's sizes. Evaluating it allocates nothing. Arithmetic is that of 64-bit integers in
+ * C, but overflow and division by zero throw {@link ArithmeticException}.
  */
 sealed interface Expression {
-    /**
-     * The number for a run of these sizes.
-     *
-     * @throws ArithmeticException that names the operation without a result
-     */
+    /** The number for these sizes. Throws {@link ArithmeticException} that names the operation without a result. */
     long value(Sizes sizes);
 
     /** Whether it is the same in every run. */
@@ -75,7 +70,7 @@ sealed interface Expression {
         }
     }
 
-    /** Two numbers made one. */
+    /** An operation on two other numbers. */
     record Binary(Operator operator, Expression left, Expression right) implements Expression {
         @Override
         public long value(Sizes sizes) {

@@ -5,15 +5,12 @@ import gatun.backend.cuda.Expression.Operator;
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
 import gatun.backend.cuda.Tokens.Token;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.Set;
 
 /**
- * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, {@code ceil(a / b)},
- * {@code min}, {@code max}, {@code dim(T, i)}, {@code elements(T)}, {@code bytes(T)}, {@code rank(T)} and
- * {@code batch}. A part that is the same in every run is computed here, so that its errors show at load. For one
- * parameter and one thread.
+ * Reads expressions at load: integers, {@code + - * / %} with the precedence of C, parentheses, functions and {@code
+ * batch}. Computes what is the same in every run, so that its errors show at load. For one parameter and one thread.
  */
 final class ExpressionParser {
     /** How deep expressions may nest: more than anybody writes, and far less than a thread's stack bears. */
@@ -27,18 +24,14 @@ final class ExpressionParser {
     private final Set<Kind> known;
     private int depth;
 
-    /** Reads from {@code tokens}. */
+    /** Reads from {@code tokens}, and refuses tensors of other kinds than {@code known}. */
     ExpressionParser(Tokens tokens, TensorTable tensors, Set<Kind> known) {
         this.tokens = tokens;
         this.tensors = tensors;
         this.known = known;
     }
 
-    /**
-     * Reads one expression, up to a comma or the end.
-     *
-     * @throws GatunException INVALID_ARGUMENT at the place of an error
-     */
+    /** Reads one expression, up to a comma or the end. Throws INVALID_ARGUMENT at the place of an error. */
     Formula formula() {
         Token first = tokens.peek();
         Expression expression = sum();
@@ -242,6 +235,6 @@ final class ExpressionParser {
         }
     }
 
-    /** For constants, which ask for none. */
+    /** For constants, which use no sizes. */
     private static final Sizes NO_SIZES = new Sizes(0);
 }

@@ -3,14 +3,7 @@ package gatun.backend.cuda;
 
 import gatun.memory.tensor.GatunException;
 
-/**
- * An expression with its place in the configuration, so that a run in which it has no usable result can say which one
- * it was. Immutable.
- *
- * @param parameter the parameter that has it
- * @param text how it is written there
- * @param expression its meaning
- */
+/** An expression, with the parameter that has it and its text there, which errors name. Immutable. */
 record Formula(String parameter, String text, Expression expression) {
     /** The number for a run of these sizes. Throws {@link GatunException} INVALID_ARGUMENT when it has none. */
     long value(Sizes sizes) {
@@ -22,11 +15,7 @@ record Formula(String parameter, String text, Expression expression) {
         }
     }
 
-    /**
-     * The number for a run of these sizes, which must be from {@code least} to {@code most}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it has none, or another
-     */
+    /** The number, which must be from {@code least} to {@code most}. Throws INVALID_ARGUMENT for none or another. */
     long value(Sizes sizes, long least, long most) {
         long value = value(sizes);
         if (value < least || value > most) {

@@ -30,11 +30,7 @@ final class KernelFile {
         this.bytes = bytes;
     }
 
-    /**
-     * Reads the file of a version.
-     *
-     * @throws GatunException NOT_FOUND when there is none, INVALID_ARGUMENT when there are several or it cannot be one
-     */
+    /** Reads a version's file. Throws NOT_FOUND when there is none, INVALID_ARGUMENT for several or a bad one. */
     static KernelFile read(ModelConfig config, Path versionDirectory) {
         String version = "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "'";
         String name = name(config, versionDirectory, version);

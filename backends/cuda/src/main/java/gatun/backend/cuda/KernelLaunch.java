@@ -39,12 +39,7 @@ final class KernelLaunch {
     private int blockZ;
     private int sharedBytes;
 
-    /**
-     * Launches {@code function} as {@code plan} says.
-     *
-     * @param checked whether the arguments are known to be as many and as large as the function's parameters
-     * @throws GatunException INVALID_ARGUMENT when a size that is the same in all runs exceeds a limit of the GPU
-     */
+    /** Throws INVALID_ARGUMENT for a constant above a limit. {@code checked}: the arguments fit the function. */
     KernelLaunch(
             KernelPlan plan,
             MemorySegment function,
@@ -93,7 +88,7 @@ final class KernelLaunch {
         cuda_h.cuLaunchKernel$handle();
     }
 
-    /** So that no request is the first to find out. */
+    /** Checks the numbers that are the same in every run, so that they fail at load and not in a request. */
     private void checkConstants() {
         checkConstant(plan.grid().get(0), 1, limits.grid().x());
         checkConstant(plan.grid().get(1), 1, limits.grid().y());
@@ -113,7 +108,7 @@ final class KernelLaunch {
         }
     }
 
-    /** Constants ask for none. */
+    /** For constants, which use no sizes. */
     private static final Sizes NO_SIZES = new Sizes(0);
 
     /** A kernel that may use more than a block usually has must say so before. */
@@ -129,10 +124,7 @@ final class KernelLaunch {
         }
     }
 
-    /**
-     * Computes all numbers of the launch for a run of these sizes. Nothing has happened when it fails. Throws {@link
-     * GatunException} INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type cannot take.
-     */
+    /** Computes a run. Throws INVALID_ARGUMENT for a number without result or beyond limits; nothing is done then. */
     void prepare(Sizes sizes) {
         gridX = (int) plan.grid().get(0).value(sizes, 1, limits.grid().x());
         gridY = (int) plan.grid().get(1).value(sizes, 1, limits.grid().y());
@@ -161,11 +153,7 @@ final class KernelLaunch {
         }
     }
 
-    /**
-     * Queues the kernel as it was prepared.
-     *
-     * @throws GatunException when CUDA refuses, or the device has failed
-     */
+    /** Queues the kernel as it was prepared. Throws when CUDA refuses, or the device has failed. */
     void launch(CudaStream stream, long[] addresses) {
         for (int i = 0; i < arguments.length; i++) {
             if (arguments[i] instanceof Argument.Address address) {
@@ -191,23 +179,12 @@ final class KernelLaunch {
 
     /** The kernel, grid, block and shared memory that were prepared, for messages. */
     String described() {
-        return "'" + plan.name() + "' with grid " + axes(gridX, gridY, gridZ) + " and block "
-                + axes(blockX, blockY, blockZ)
+        return "'" + plan.name() + "' with grid " + List.of(gridX, gridY, gridZ) + " and block "
+                + List.of(blockX, blockY, blockZ)
                 + (sharedBytes == 0 ? "" : " and " + sharedBytes + " bytes of shared memory");
     }
 
-    private static List<Integer> axes(int x, int y, int z) {
-        return List.of(x, y, z);
-    }
-
-    /**
-     * The limits of a GPU for launches. Immutable.
-     *
-     * @param grid most blocks
-     * @param block most threads of a block
-     * @param sharedBytes most shared memory of a block
-     * @param usualSharedBytes most of it that a kernel gets without having asked for more
-     */
+    /** The most that a GPU takes. Kernels get {@code usualSharedBytes} for a block without having asked. Immutable. */
     record LaunchLimits(Extent grid, Extent block, int sharedBytes, int usualSharedBytes) {
         /** How many there may be in each direction. */
         record Extent(int x, int y, int z) {}

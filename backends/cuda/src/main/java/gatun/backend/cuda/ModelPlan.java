@@ -4,14 +4,8 @@ package gatun.backend.cuda;
 import java.util.List;
 
 /**
- * The plan of a model's runs: sizes of outputs and of scratch memory, then kernels in a row. Immutable after it was
- * made.
- *
- * @param tensors the tensors that the kernels know
- * @param batching whether the tensors have a batch dimension in front
- * @param outputShapes the dimensions of each output, the batch dimension included
- * @param scratchBytes the size of each scratch memory
- * @param kernels the launches, in their order
+ * The plan of a model's runs: sizes of outputs and of scratch memory, in bytes, then kernels in a row. With {@code
+ * batching}, tensors and output shapes have a batch dimension in front. Immutable.
  */
 record ModelPlan(
         TensorTable tensors,
@@ -20,14 +14,7 @@ record ModelPlan(
         List<Formula> scratchBytes,
         List<KernelPlan> kernels) {
 
-    /**
-     * How one kernel is launched. Immutable.
-     *
-     * @param grid how many blocks there are in x, y and z
-     * @param block how many threads a block has in x, y and z
-     * @param sharedMemory bytes of dynamic shared memory for each block
-     * @param arguments the values of the kernel's parameters, in their order
-     */
+    /** The launch of a kernel. Grid and block are in x, y and z; {@code sharedMemory} is bytes of each block. */
     record KernelPlan(
             String name,
             String function,
@@ -41,30 +28,21 @@ record ModelPlan(
 
     /** The value that a kernel gets for one of its parameters. */
     sealed interface Argument {
-        int byteSize();
+        default int byteSize() {
+            return switch (this) {
+                case Address address -> Long.BYTES;
+                case Scalar scalar -> scalar.type().byteSize();
+                case Fraction fraction -> fraction.type().byteSize();
+            };
+        }
 
         /** The device address of a tensor, by its number in the {@link TensorTable}. */
-        record Address(int tensor) implements Argument {
-            @Override
-            public int byteSize() {
-                return Long.BYTES;
-            }
-        }
+        record Address(int tensor) implements Argument {}
 
         /** A number that follows from the sizes of the run. */
-        record Scalar(ScalarType type, Formula value) implements Argument {
-            @Override
-            public int byteSize() {
-                return type.byteSize();
-            }
-        }
+        record Scalar(ScalarType type, Formula value) implements Argument {}
 
         /** A number with a fraction, the same in every run. */
-        record Fraction(ScalarType type, double value) implements Argument {
-            @Override
-            public int byteSize() {
-                return type.byteSize();
-            }
-        }
+        record Fraction(ScalarType type, double value) implements Argument {}
     }
 }

@@ -38,11 +38,7 @@ final class ModelPlanReader {
         tensors = ConfiguredTensors.of(config);
     }
 
-    /**
-     * The plan of the model.
-     *
-     * @throws GatunException INVALID_ARGUMENT with the parameter, the place in it, what is there and what is expected
-     */
+    /** The plan of the model. Throws INVALID_ARGUMENT with parameter, place, what is there and what is expected. */
     static ModelPlan read(ModelConfig config) {
         return new ModelPlanReader(config).read();
     }
@@ -51,13 +47,12 @@ final class ModelPlanReader {
         List<String> names = kernelNames();
         List<List<Formula>> outputShapes = outputShapes();
         List<Formula> scratchBytes = scratchBytes();
-        List<KernelPlan> kernels = new ArrayList<>();
-        for (String name : names) {
-            kernels.add(new KernelReader(parameters, tensors, name).read());
-        }
+        List<KernelPlan> kernels = names.stream()
+                .map(name -> new KernelReader(parameters, tensors, name).read())
+                .toList();
         refuseUnknownParameters(names);
         refuseUnusedTensors(kernels);
-        return new ModelPlan(tensors, batching, outputShapes, scratchBytes, List.copyOf(kernels));
+        return new ModelPlan(tensors, batching, outputShapes, scratchBytes, kernels);
     }
 
     private List<String> kernelNames() {
@@ -190,7 +185,7 @@ final class ModelPlanReader {
         return List.copyOf(sizes);
     }
 
-    /** A mistyped key would go unseen otherwise. Keys of another form are for others: the server knows some too. */
+    /** Refuses keys that may be mistyped. Keys of another form are for others: the server knows some too. */
     private void refuseUnknownParameters(List<String> kernels) {
         for (Parameter parameter : parameters.startingWith("")) {
             String key = parameter.key();
@@ -213,7 +208,7 @@ final class ModelPlanReader {
         }
     }
 
-    /** An output that no kernel gets would show data of other requests that is left in its memory. */
+    /** Refuses outputs that no kernel gets: they would show data of other requests, left in their memory. */
     private void refuseUnusedTensors(List<KernelPlan> kernels) {
         Set<Integer> used = new HashSet<>();
         for (KernelPlan kernel : kernels) {

@@ -16,7 +16,6 @@ final class Parameters {
         this.config = config;
     }
 
-    /** The parameter of that key, if the configuration has it. */
     Optional<Parameter> find(String key) {
         return config.containsParameters(key)
                 ? Optional.of(new Parameter(
@@ -24,17 +23,13 @@ final class Parameters {
                 : Optional.empty();
     }
 
-    /**
-     * The parameter of that key.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration has none
-     */
+    /** The parameter of that key. Throws INVALID_ARGUMENT when the configuration has none. */
     Parameter require(String key, String expected) {
         return find(key).orElseThrow(() -> new Parameter(config.getName(), key, "")
                 .refused("it is missing; expected " + expected));
     }
 
-    /** All whose keys begin with {@code prefix}, in the order of their keys. */
+    /** The parameters whose keys begin with {@code prefix}, in the order of their keys. */
     List<Parameter> startingWith(String prefix) {
         return config.getParametersMap().keySet().stream()
                 .filter(key -> key.startsWith(prefix))
@@ -51,7 +46,7 @@ final class Parameters {
                     "at position " + (position + 1) + " of \"" + text + "\" found " + found + ", expected " + expected);
         }
 
-        /** To be thrown: the text as a whole is wrong. */
+        /** To be thrown: the whole text is wrong. */
         GatunException refused(String reason) {
             return new ConfigurationException(
                     ConfigurationPath.ofParameter(key), "model '" + model + "': parameter '" + key + "': " + reason);

@@ -42,11 +42,7 @@ final class RunSizes {
         return sizes;
     }
 
-    /**
-     * Computes the sizes of all tensors of a run. Nothing else has happened when it fails.
-     *
-     * @throws GatunException INVALID_ARGUMENT when one cannot be
-     */
+    /** Computes the sizes of all tensors of a run. Throws INVALID_ARGUMENT when one cannot be, with nothing done. */
     void compute(Execution execution) {
         for (int i = 0; i < inputs.length; i++) {
             Entry input = inputs[i];
@@ -129,12 +125,7 @@ final class RunSizes {
                 + tensor.datatype() + " elements have more than 2^63 - 1 bytes");
     }
 
-    /**
-     * Has all tensors of the run that was computed put on the GPU, or finds them there.
-     *
-     * @param addresses takes the address of each tensor, by its number
-     * @throws GatunException when memory is short, or the GPU has failed
-     */
+    /** Puts tensors on the GPU, or finds them there. Addresses are by tensors' numbers. Throws if memory is short. */
     void place(Execution execution, DeviceTransfers run, long[] addresses) {
         for (int i = 0; i < inputs.length; i++) {
             addresses[inputs[i].number()] = execution.input(indexes[i], run).address();

@@ -41,11 +41,7 @@ final class Sizes {
         return byteSizes[tensor];
     }
 
-    /**
-     * Sets an input or output.
-     *
-     * @return whether its bytes can be counted; where not, nothing was set
-     */
+    /** Sets an input or output; false, with nothing set, when its bytes cannot be counted. */
     boolean shape(int tensor, Datatype datatype, Shape shape) {
         long bytes = shape.byteSize(datatype);
         if (bytes < 0) {

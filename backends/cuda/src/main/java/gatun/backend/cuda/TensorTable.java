@@ -21,13 +21,7 @@ final class TensorTable {
         SCRATCH
     }
 
-    /**
-     * A tensor.
-     *
-     * @param datatype of its elements; UINT8 for scratch memory
-     * @param shape all its dimensions as the kernels get them, the batch dimension included; some may be variable.
-     *     Empty where the configuration does not tell them, and for scratch memory
-     */
+    /** A tensor; UINT8 for scratch memory. Shapes include the batch; empty where not configured, and for scratch. */
     record Entry(int number, Kind kind, String name, Datatype datatype, Optional<Shape> shape) {}
 
     private final List<Entry> entries = new ArrayList<>();
@@ -47,7 +41,7 @@ final class TensorTable {
         return Optional.ofNullable(byName.get(name));
     }
 
-    /** All of that kind, in the order of their numbers. */
+    /** The tensors of that kind, in the order of their numbers. */
     List<Entry> all(Kind kind) {
         return entries.stream().filter(entry -> entry.kind() == kind).toList();
     }

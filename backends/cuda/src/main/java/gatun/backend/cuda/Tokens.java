@@ -15,11 +15,7 @@ final class Tokens {
     private final List<Token> tokens = new ArrayList<>();
     private int next;
 
-    /**
-     * Takes the parameter's text apart.
-     *
-     * @throws GatunException INVALID_ARGUMENT at a character that is part of no word
-     */
+    /** Takes the parameter's text apart. Throws INVALID_ARGUMENT at a character that is part of no word. */
     Tokens(Parameter parameter) {
         this.parameter = parameter;
         String text = parameter.text();
@@ -153,13 +149,7 @@ final class Tokens {
         return parameter.refused(found.begin(), found.described(), expected);
     }
 
-    /**
-     * A token of a parameter's text.
-     *
-     * @param text as it is written, a quoted name without its quotes
-     * @param begin where it begins in the parameter's text, from 0
-     * @param end where it ends
-     */
+    /** A token; {@code end} is exclusive, {@code text} without the quotes of a quoted name. */
     record Token(Kind kind, String text, int begin, int end) {
         enum Kind {
             INTEGER,

@@ -10,36 +10,32 @@ import gatun.spi.Datatypes;
 import gatun.wire.inference.DataType;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameWriter;
+import java.util.List;
 import java.util.Map;
 
 /** Values as frames have them. */
 final class Codec {
     /** By the numbers of Triton's own codes. */
-    private static final ErrorCode[] CODES = {
-        ErrorCode.UNKNOWN,
-        ErrorCode.INTERNAL,
-        ErrorCode.NOT_FOUND,
-        ErrorCode.INVALID_ARGUMENT,
-        ErrorCode.UNAVAILABLE,
-        ErrorCode.UNSUPPORTED,
-        ErrorCode.ALREADY_EXISTS,
-        ErrorCode.CANCELLED
-    };
+    private static final List<ErrorCode> CODES = List.of(
+            ErrorCode.UNKNOWN,
+            ErrorCode.INTERNAL,
+            ErrorCode.NOT_FOUND,
+            ErrorCode.INVALID_ARGUMENT,
+            ErrorCode.UNAVAILABLE,
+            ErrorCode.UNSUPPORTED,
+            ErrorCode.ALREADY_EXISTS,
+            ErrorCode.CANCELLED);
 
     private Codec() {}
 
     static GatunException error(int code, String message) {
-        return new GatunException(code < CODES.length ? CODES[code] : ErrorCode.UNKNOWN, message);
+        return new GatunException(code < CODES.size() ? CODES.get(code) : ErrorCode.UNKNOWN, message);
     }
 
     /** The number of a code; those that Triton does not have are the nearest. */
     static int code(ErrorCode code) {
-        for (int i = 0; i < CODES.length; i++) {
-            if (CODES[i] == code) {
-                return i;
-            }
-        }
-        return code(ErrorCode.UNAVAILABLE);
+        int number = CODES.indexOf(code);
+        return number >= 0 ? number : CODES.indexOf(ErrorCode.UNAVAILABLE);
     }
 
     /** @throws GatunException UNSUPPORTED for a datatype that Python models do not have */
@@ -77,15 +73,9 @@ final class Codec {
         return new WorkerTensor(new TensorSpec(name, datatype, shape), frame.u64(), frame.u64());
     }
 
-    /**
-     * A tensor in response memory. {@code offset} says where its bytes begin. {@code byteSize} says how many there are.
-     */
+    /** A tensor in response memory, at {@code offset}; sizes in bytes. */
     record WorkerTensor(TensorSpec spec, long offset, long byteSize) {
-        /**
-         * The same for one row of a tensor that rows share: models may leave the batch dimension out, as in Triton.
-         *
-         * @param ranks how many dimensions outputs have there, by name
-         */
+        /** With the batch dimension that models may leave out for a row, by outputs' {@code ranks} with it. */
         WorkerTensor withBatchDimension(Map<String, Integer> ranks) {
             if (ranks.getOrDefault(spec.name(), 0) != spec.shape().rank() + 1) {
                 return this;

@@ -77,11 +77,7 @@ final class ConfigurationText {
                 : value;
     }
 
-    /**
-     * What {@code completed} has of the fields that a model may complete, in {@code config}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the text is no configuration
-     */
+    /** Takes what models may complete from a text. Throws INVALID_ARGUMENT when that is no configuration. */
     static ModelConfig completed(ModelConfig config, String completed) {
         ModelConfig.Builder read = ModelConfig.newBuilder();
         try {

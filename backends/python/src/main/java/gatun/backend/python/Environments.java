@@ -30,10 +30,9 @@ final class Environments {
     private final Map<Archive, Path> unpacked = new HashMap<>(); // guarded by lock
 
     /**
-     * An archive as it was when it was unpacked. Its real path would not do: behind {@code /proc/PID/root}, as KServe
-     * mounts models, it is one of another process, which leads elsewhere here.
-     *
-     * @param key tells the file from all others
+     * An archive as it was when it was unpacked. {@code key} tells the file from all others; its real path would not
+     * do: behind {@code /proc/PID/root}, as KServe mounts models, it is one of another process, which leads elsewhere
+     * here.
      */
     private record Archive(Object key, long byteSize, FileTime modified) {
         static Archive of(Path path) throws IOException {

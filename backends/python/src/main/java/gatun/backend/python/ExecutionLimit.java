@@ -13,9 +13,7 @@ final class ExecutionLimit {
 
     private ExecutionLimit() {}
 
-    /**
-     * The limit; zero for none. Throws {@link ConfigurationException} when the parameter is no number of milliseconds.
-     */
+    /** The limit; zero for none. Throws {@link ConfigurationException} for no number of milliseconds. */
     static Duration of(ModelConfig config) {
         if (!config.containsParameters(PARAMETER)) {
             return Duration.ZERO;

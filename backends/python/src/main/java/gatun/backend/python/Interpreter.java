@@ -12,14 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A Python that runs workers.
- *
- * @param executable the program
- * @param environment what is set beside the server's own environment; a PATH goes in front of the present one
- * @param main the program of a worker
- * @param need what it has to have
- */
+/** A Python that runs workers, with variables that replace the server's; a PATH goes in front of the present one. */
 record Interpreter(String executable, Map<String, String> environment, Path main, Need need) {
     private static final String CHECK =
             "import sys; assert sys.version_info >= (3, 9), 'Python ' + sys.version + ' is older than 3.9'; import ";

@@ -6,7 +6,6 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.spi.ModelMetrics;
 import gatun.workers.FrameReader;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,7 +21,7 @@ final class MetricCalls implements AutoCloseable {
     private static final int DROP_METRIC = 11;
     private static final int DROP_FAMILY = 12;
 
-    /** Beginnings of the names of the server's own. */
+    /** Prefixes of the names of the server's own metrics. */
     private static final List<String> OWN = List.of("nv_", "gatun_", "jvm_", "process_");
 
     private final ModelMetrics metrics;
@@ -34,12 +33,7 @@ final class MetricCalls implements AutoCloseable {
         this.metrics = metrics;
     }
 
-    /**
-     * Answers a call.
-     *
-     * @return its value; {@link Double#NaN} where it has none
-     * @throws GatunException why it fails
-     */
+    /** The value of a call; {@link Double#NaN} where it has none. Throws {@link GatunException} why it fails. */
     double take(int method, FrameReader frame) {
         return switch (method) {
             case FAMILY -> family(frame);
@@ -80,11 +74,7 @@ final class MetricCalls implements AutoCloseable {
         for (int i = 0; i < labelCount; i++) {
             labels.put(frame.text(), frame.text());
         }
-        List<Double> buckets = new ArrayList<>();
-        int bucketCount = frame.count(Double.BYTES);
-        for (int i = 0; i < bucketCount; i++) {
-            buckets.add(frame.f64());
-        }
+        List<Double> buckets = frame.list(Double.BYTES, frame::f64);
         made.put(++last, of(families, family).metric(labels, buckets));
         return last;
     }

@@ -11,13 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/**
- * The Python file of a model version.
- *
- * @param path the file
- * @param version the version, in decimal
- * @param folder the model's folder in its repository
- */
+/** The Python file of a model version, in decimal, and the model's folder in its repository. */
 record ModelFile(Path path, String version, Path folder) {
     private static final String STANDARD_NAME = "model.py";
 

@@ -144,7 +144,7 @@ final class PythonInstance implements BackendInstance {
                 + model.executionLimit().toMillis());
     }
 
-    /** Gives the run to the worker and waits until {@code execute} has returned. */
+    /** Gives the run to the worker, and waits until {@code execute} has returned. */
     private void begin(PythonWorker worker, PythonRun run) {
         worker.begin(run);
         if (!run.awaitReturn(model.executionLimit())) {
@@ -195,9 +195,8 @@ final class PythonInstance implements BackendInstance {
     }
 
     /**
-     * A call of {@code execute} for several requests of a decoupled model. Each has its responses by a run of its own, so
-     * that nobody waits for a client of another that reads slowly. {@link #tell} is for the worker's thread, the rest for
-     * the instance's.
+     * A call of {@code execute} for requests of a decoupled model. Each has a run of its own for its responses, so that
+     * nobody waits for another's slow client. {@link #tell} is for the worker's thread, the rest for the instance's.
      */
     static final class ApartPythonRun implements WorkerRun {
         private final List<? extends RunRequest> requests;
@@ -256,11 +255,7 @@ final class PythonInstance implements BackendInstance {
             }
         }
 
-        /**
-         * Waits until {@code execute} has returned, or the worker has ended.
-         *
-         * @param limit how long that may take; zero for ever
-         */
+        /** Waits until {@code execute} has returned or the worker ended; false after {@code limit}, zero for ever. */
         boolean awaitReturn(Duration limit) {
             try {
                 if (limit.isZero()) {

@@ -47,11 +47,7 @@ final class PythonRun implements WorkerRun {
         this(requests, memory, decoupled, null);
     }
 
-    /**
-     * The same whose thread reads what the worker says while it waits, where no time limit is set.
-     *
-     * @param reading returns when what it is given is true, or the worker says nothing any more; null where others read
-     */
+    /** With {@code reading}, the run's thread reads while it waits: until the argument is true or the worker ends. */
     PythonRun(
             List<? extends RunRequest> requests,
             WorkerMemory memory,
@@ -134,11 +130,7 @@ final class PythonRun implements WorkerRun {
         }
     }
 
-    /**
-     * Takes what the worker says until {@code execute} has returned.
-     *
-     * @param limit how long that may take; zero for ever
-     */
+    /** Takes what the worker says until {@code execute} has returned; false after {@code limit}, zero for ever. */
     boolean awaitReturn(Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!returned) {
@@ -267,16 +259,15 @@ final class PythonRun implements WorkerRun {
 
     /** @param more whether a response may follow */
     private void fail(int index, RunRequest request, GatunException reason, boolean more) {
-        try {
-            if (more) {
-                request.takeFailure(reason);
-                return;
-            }
-        } catch (GatunException e) {
-            fail(index, request, e);
+        if (!more) {
+            fail(index, request, reason);
             return;
         }
-        fail(index, request, reason);
+        try {
+            request.takeFailure(reason);
+        } catch (GatunException e) {
+            fail(index, request, e);
+        }
     }
 
     private void fail(int index, RunRequest request, GatunException reason) {

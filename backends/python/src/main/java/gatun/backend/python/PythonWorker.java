@@ -86,12 +86,9 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     }
 
     /**
-     * Starts a process, which owns {@code memory} from now on, and returns when its model is initialized.
-     *
-     * @param start the body of the first frame
-     * @param onEnd is told how the process ended, once, perhaps before this returns, unless this fails
-     * @param tuning learns how answers are waited for best
-     * @throws GatunException when the process or the model does not start
+     * Starts a process, which owns {@code memory} from now on, and returns when its model is initialized. {@code onEnd}
+     * is told how it ended, once, perhaps before this returns. Throws when process or model do not start; then nobody
+     * is told.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
     static PythonWorker start(
@@ -155,9 +152,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         process.readUntil(done);
     }
 
-    /**
-     * Gives a run to the model. Throws {@link GatunException} when its inputs find no room, or the process has ended.
-     */
+    /** Gives a run to the model. Throws {@link GatunException} when inputs find no room, or the process has ended. */
     void begin(WorkerRun run) {
         List<List<Tensor>> inputs = new ArrayList<>();
         List<Long> offsets = new ArrayList<>();
@@ -242,7 +237,6 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         }
     }
 
-    /** Tells the worker which blocks it has back. */
     private void tellReturned() {
         List<Long> offsets = memory.drainReturned();
         if (!offsets.isEmpty()) {
@@ -268,12 +262,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             case Kind.SEND -> sent(frame);
             case Kind.CALL -> calls.take(frame);
             case Kind.LOG -> log(frame);
-            case Kind.FREE -> {
-                int count = frame.count(Long.BYTES);
-                for (int i = 0; i < count; i++) {
-                    memory.takeBack(frame.u64());
-                }
-            }
+            case Kind.FREE -> frame.list(Long.BYTES, frame::u64).forEach(memory::takeBack);
             case Kind.FINISHED -> finished.complete(frame.text());
             default -> throw new GatunException(ErrorCode.INTERNAL, "a worker sent a frame of kind " + kind);
         }
@@ -303,16 +292,11 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             run.tell(new RunEvent.Failed(new GatunException(ErrorCode.INTERNAL, message)));
             return;
         }
-        List<RunEvent.Outcome> outcomes = new ArrayList<>();
-        int count = frame.count(1);
-        for (int i = 0; i < count; i++) {
-            outcomes.add(outcome(frame));
-        }
-        if (count != run.requests().size()) {
+        List<RunEvent.Outcome> outcomes = frame.list(1, () -> outcome(frame));
+        int asked = run.requests().size();
+        if (outcomes.size() != asked) {
             throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "a worker answers " + count + " requests of a run for "
-                            + run.requests().size());
+                    ErrorCode.INTERNAL, "a worker answers " + outcomes.size() + " requests of a run for " + asked);
         }
         if (outcomes.stream().noneMatch(RunEvent.Outcome.Later.class::isInstance)) {
             forget(run);

@@ -24,11 +24,7 @@ final class RowRequest implements RunRequest {
         this.firstRow = firstRow;
     }
 
-    /**
-     * The requests of {@code execution}, each with its rows; empty where the tensors have no rows for each of them.
-     *
-     * @param ranks how many dimensions outputs have by the configuration, with the batch dimension
-     */
+    /** Each request with its rows; empty where tensors have no rows for each. {@code ranks} include the batch. */
     static Optional<RowBatch> of(
             Execution execution, WorkerMemory memory, boolean decoupled, Map<String, Integer> ranks) {
         int rows = 0;

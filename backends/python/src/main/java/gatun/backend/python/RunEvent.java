@@ -13,11 +13,7 @@ sealed interface RunEvent {
     /** {@code execute} has failed, or the process has ended: there will be nothing more of any request. */
     record Failed(GatunException reason) implements RunEvent {}
 
-    /**
-     * A response sender has sent something.
-     *
-     * @param last whether no more follow for that request
-     */
+    /** A response sender has sent something; {@code last} when no more follow for that request. */
     record Sent(int request, boolean last, Optional<WorkerResponse> response) implements RunEvent {
         static Sent nothing() {
             return new Sent(0, false, Optional.empty());

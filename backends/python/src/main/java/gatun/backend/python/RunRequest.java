@@ -17,24 +17,14 @@ interface RunRequest {
 
     List<String> wantedOutputs();
 
-    /**
-     * Takes a response; owns its blocks.
-     *
-     * @param more whether another may follow, so that this one is sent now
-     * @throws GatunException when it cannot be taken, or nobody wants it
-     */
+    /** Takes a response and its blocks, and sends it if {@code more} may follow. Throws when it cannot be taken. */
     void take(WorkerResponse response, boolean more);
 
-    /**
-     * Takes a failure in the place of a response, after which others may follow.
-     *
-     * @throws GatunException {@code reason} where the request ends by it; or when nobody wants it
-     */
+    /** Takes a failure as a response. Throws it where the request ends by it, or another when nobody wants it. */
     void takeFailure(GatunException reason);
 
     void fail(GatunException reason);
 
-    /** Has the request run once more. */
     void runAgain();
 
     /** A call of {@code execute}, as the worker's threads know it. */

@@ -79,14 +79,10 @@ final class ServerCalls implements AutoCloseable {
                     unwanted.cancel();
                 }
             }
-            case CANCELLED ->
-                value(
-                        call,
-                        requests.apply(frame.u64())
-                                        .map(ExecutionRequest::cancelled)
-                                        .orElse(false)
-                                ? 1
-                                : 0);
+            case CANCELLED -> {
+                Optional<ExecutionRequest> known = requests.apply(frame.u64());
+                value(call, known.filter(ExecutionRequest::cancelled).isPresent() ? 1 : 0);
+            }
             case LOAD -> load(call, frame);
             case UNLOAD -> {
                 String model = frame.text();
@@ -129,10 +125,7 @@ final class ServerCalls implements AutoCloseable {
             requests.apply(madeFor - 1).ifPresent(wanted::madeFor);
         }
         wanted.parameters().putAll(FrameValues.readParameters(frame));
-        int outputs = frame.count(Integer.BYTES);
-        for (int i = 0; i < outputs; i++) {
-            wanted.output(frame.text());
-        }
+        frame.list(Integer.BYTES, frame::text).forEach(wanted::output);
         List<WorkerTensor> inputs = WorkerResponse.readTensors(frame);
         // The model that is asked reads the inputs, though the worker end meanwhile.
         Hold inputMemory = memory.use();
@@ -208,11 +201,7 @@ final class ServerCalls implements AutoCloseable {
         begin(call, unended, () -> {});
     }
 
-    /**
-     * Does what may wait; unless it says that the last result went out, its end is the last.
-     *
-     * @param after done at the end, also of a call that is refused
-     */
+    /** Runs {@code action}, which may wait, and {@code after}, also if refused. Unless true, sends a last result. */
     private void begin(long call, BooleanSupplier action, Runnable after) {
         if (!room.tryAcquire()) {
             after.run();

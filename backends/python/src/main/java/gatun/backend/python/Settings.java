@@ -9,12 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the operator decided about Python models.
- *
- * @param executable the Python that runs models which bring none of their own
- * @param memoryByteSize the most bytes of requests, and the most of responses, that one instance may have at a time
- */
+/** The Python of models that bring none, and an instance's most bytes of requests, and of responses, at a time. */
 record Settings(String executable, long memoryByteSize) {
     private static final String EXECUTABLE = "executable";
     private static final String MEMORY = "memory-byte-size";
@@ -36,9 +31,7 @@ record Settings(String executable, long memoryByteSize) {
     private static final long LEAST_MEMORY = 1L << 20;
     private static final long MOST_MEMORY = 1L << 40;
 
-    /**
-     * The options of a backend. Throws {@link GatunException} INVALID_ARGUMENT for an option that is unknown or wrong.
-     */
+    /** The options. Throws {@link GatunException} INVALID_ARGUMENT for an option that is unknown or wrong. */
     static Settings of(String backend, Map<String, String> options) {
         Set<String> unknown = new TreeSet<>(options.keySet());
         unknown.removeAll(Set.of(EXECUTABLE, MEMORY));

@@ -59,11 +59,7 @@ public final class TorchScriptBackend extends WorkerBackend {
 
         private TorchDatatypes() {}
 
-        /**
-         * Checks the tensors that a configuration names.
-         *
-         * @throws ConfigurationException for the first one whose datatype PyTorch does not have
-         */
+        /** Throws {@link ConfigurationException} for the first tensor of a datatype that PyTorch does not have. */
         static void check(ModelConfig config) {
             for (ModelInput input : config.getInputList()) {
                 check("input", input.getName(), input.getDataType(), config);

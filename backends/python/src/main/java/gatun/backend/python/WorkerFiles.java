@@ -22,7 +22,6 @@ final class WorkerFiles implements AutoCloseable {
     private static final String RESOURCES = "worker/";
     private static final String LIST = "files.txt";
     private static final String MAIN = "gatun_worker.py";
-
     private static final Set<PosixFilePermission> FOLDER_ABOVE = PosixFilePermissions.fromString("rwx--x--x");
     private static final Set<PosixFilePermission> FOLDER = PosixFilePermissions.fromString("rwxr-xr-x");
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-r--r--");
@@ -34,11 +33,7 @@ final class WorkerFiles implements AutoCloseable {
         this.folder = folder;
     }
 
-    /**
-     * The files in {@code folder}, which is owned by this from now on.
-     *
-     * @throws GatunException UNAVAILABLE when they cannot be written
-     */
+    /** Unpacks into {@code folder}, owned by this from now on. Throws UNAVAILABLE when files cannot be written. */
     static WorkerFiles unpack(Path folder) {
         try {
             WorkerFiles files = new WorkerFiles(folder);
@@ -76,11 +71,7 @@ final class WorkerFiles implements AutoCloseable {
         files.add(file);
     }
 
-    /**
-     * Lets processes of other users read them, and pass through the folder that they are in.
-     *
-     * @throws GatunException UNAVAILABLE when the system refuses
-     */
+    /** Lets other users' processes read them, and pass the folder above. Throws UNAVAILABLE when refused. */
     void openToOthers() {
         try {
             Files.setPosixFilePermissions(folder.resolveSibling("."), FOLDER_ABOVE);
@@ -97,7 +88,7 @@ final class WorkerFiles implements AutoCloseable {
         }
     }
 
-    /** Where they are; what else belongs to the engine may lie there too. */
+    /** The folder of the files, which may have others of the engine too. */
     Path folder() {
         return folder;
     }

@@ -7,16 +7,11 @@ import gatun.spi.ParameterValue;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.WorkerMemory;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A response of a model. Its tensors' blocks are the server's until they are given back.
- *
- * @param error why there is none
- */
+/** A response of a model, or why there is none. Its tensors' blocks are the server's until they are given back. */
 record WorkerResponse(
         Optional<GatunException> error, Map<String, ParameterValue> parameters, List<WorkerTensor> tensors) {
     /** Name, datatype, rank, offset and size. */
@@ -29,12 +24,7 @@ record WorkerResponse(
     }
 
     static List<WorkerTensor> readTensors(FrameReader frame) {
-        int count = frame.count(LEAST_TENSOR_BYTES);
-        List<WorkerTensor> tensors = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            tensors.add(Codec.readTensor(frame));
-        }
-        return tensors;
+        return frame.list(LEAST_TENSOR_BYTES, () -> Codec.readTensor(frame));
     }
 
     /** Gives all blocks back: nobody reads the response. */

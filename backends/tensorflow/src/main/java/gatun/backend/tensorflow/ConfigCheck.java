@@ -14,9 +14,7 @@ import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import java.util.List;
 
-/**
- * Compares a configuration with the signature that it describes, at load, so that no request is the first to find out.
- */
+/** Compares a configuration with its signature, at load, so that no request is the first to find out. */
 final class ConfigCheck {
     private final ModelConfig config;
 
@@ -24,9 +22,7 @@ final class ConfigCheck {
         this.config = config;
     }
 
-    /**
-     * Checks names, datatypes and dimensions. Throws {@link ConfigurationException} for the first that does not fit.
-     */
+    /** Checks names, datatypes and dimensions. Throws {@link ConfigurationException} for the first misfit. */
     static void run(ModelConfig config, EntryPoint entryPoint) {
         ConfigCheck check = new ConfigCheck(config);
         ConfiguredTensors inputs = new ConfiguredTensors(config.getName(), "input", entryPoint.inputs());

@@ -10,18 +10,14 @@ final class ElementTypes {
     /** No value of {@code TF_DataType}: the C API never gives it. */
     private static final int NONE = 0;
 
-    /** What the twin of a type for references is more. */
+    /** The difference between a type and its twin for references. */
     private static final int REFERENCE = 100;
 
     private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);
 
     private ElementTypes() {}
 
-    /**
-     * The datatype for a value of {@code TF_DataType}, also as protobuf has it, and of its twin for references, which is
-     * a variable's output in old graphs and whose tensors are as all others; INVALID for those that no protocol can
-     * carry.
-     */
+    /** The datatype of a {@code TF_DataType} or its twin for references, as in old graphs; INVALID for others. */
     static Datatype datatype(int elementType) {
         return TYPES.datatype(elementType > REFERENCE ? elementType - REFERENCE : elementType);
     }

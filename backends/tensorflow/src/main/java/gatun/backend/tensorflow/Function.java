@@ -25,12 +25,7 @@ final class Function implements AutoCloseable {
     /** The tensor for each input that a request may leave out; NULL for the others. */
     private final MemorySegment[] defaults;
 
-    /**
-     * The places of {@code entryPoint}.
-     *
-     * @param arena holds the places; open for as long as this is used
-     * @throws GatunException INVALID_ARGUMENT when the graph does not have them, or a default is no tensor
-     */
+    /** The places, in {@code arena}. Throws INVALID_ARGUMENT when the graph lacks one, or a default is no tensor. */
     Function(
             Session session,
             EntryPoint entryPoint,
@@ -87,11 +82,7 @@ final class Function implements AutoCloseable {
         copy(inputPlaces, index(inputs, name, position), places, position);
     }
 
-    /**
-     * Writes the inputs with a default behind the {@code count} that a request brought, where they are not among those.
-     *
-     * @param tensors gets the defaults, which stay this function's
-     */
+    /** Adds the defaults, kept by this, of inputs that the {@code count} of a request lack; returns the total. */
     int feedDefaults(Execution execution, int count, MemorySegment places, MemorySegment tensors) {
         int total = count;
         for (int i = 0; i < defaults.length; i++) {

@@ -14,12 +14,7 @@ final class InstalledLibrary {
 
     private InstalledLibrary() {}
 
-    /**
-     * The library to use.
-     *
-     * @param chosen the file that the option names; empty for the installed one
-     * @throws GatunException UNAVAILABLE when there is none, with what to do
-     */
+    /** The file {@code chosen}, or the installed library if empty. Throws UNAVAILABLE with what to do. */
     static Path path(String chosen, LibraryCache cache) {
         if (chosen.isEmpty()) {
             return TensorFlow.installed(cache)

@@ -18,12 +18,7 @@ final class OpLibraries {
 
     private OpLibraries() {}
 
-    /**
-     * Loads the libraries, for the life of the process. Loading one again has no effect.
-     *
-     * @param list their files, with the system's path separator between them
-     * @throws GatunException UNAVAILABLE when one cannot be loaded
-     */
+    /** Loads files, separated as paths, for the life of the process; again has no effect. Throws UNAVAILABLE. */
     static void load(String list) {
         for (String file : paths(list)) {
             String named = TensorFlowBackend.opLibrary(file);
@@ -35,7 +30,7 @@ final class OpLibraries {
         }
     }
 
-    /** The same with the libraries that a model's configuration names, of which all models have the operations then. */
+    /** Loads the libraries that a model's configuration names; all models have their operations then. */
     static void load(List<Path> libraries) {
         libraries.forEach(library -> load(library, "op_library_filename " + library));
     }

@@ -15,9 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a graph and of its functions, as far as it matters whether one may keep a tensor that a request
- * brings. TensorFlow counts who uses a tensor, so that one which is assigned to a variable, or put into a queue, lives
- * on after the run.
+ * The operations of a graph and its functions, to tell whether one may keep a tensor that a request brings: one that is
+ * assigned to a variable, or put into a queue, lives on after the run.
  */
 final class Operations {
     // Fields of GraphDef, FunctionDefLibrary, FunctionDef and OpDef.
@@ -42,9 +41,8 @@ final class Operations {
     private static final int FUNCTION_NAME = 1;
 
     /**
-     * Operations that are known to keep no reference to their inputs once a run is over: they compute, read, or call
-     * functions, which are looked into themselves. All others, a user's own included, are taken to keep references, so
-     * their models pay with a copy.
+     * Operations that keep no reference to their inputs after a run: they compute, read, or call functions, which are
+     * looked into. All others, a user's own included, are taken to keep them, so their models pay with a copy.
      */
     private static final Set<String> HARMLESS = Set.of("""
             Abs Add AddN AddV2 All Any ArgMax ArgMin AsString Asin Assert Atan Atan2 AvgPool BatchMatMul BatchMatMulV2 BatchMatMulV3
@@ -85,7 +83,7 @@ final class Operations {
         ends.forEach(name -> reach(nodes.get(name), seen, open));
         while (!open.isEmpty()) {
             Node node = open.pop();
-            if (node.operations.stream().anyMatch(Operations::keeps)) {
+            if (!HARMLESS.containsAll(node.operations)) {
                 return true;
             }
             node.inputs.forEach(name -> reach(nodes.get(name), seen, open));
@@ -104,10 +102,6 @@ final class Operations {
         }
     }
 
-    private static boolean keeps(String operation) {
-        return !HARMLESS.contains(operation);
-    }
-
     /** Reads a GraphDef, length first. */
     void readGraph(CodedInputStream in) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
@@ -117,18 +111,25 @@ final class Operations {
                     Node node = new Node();
                     nodes.put(readNode(in, node), node);
                 }
-                case LIBRARY -> readLibrary(in);
+                case LIBRARY -> readField(in, FUNCTIONS, () -> readFunction(in));
                 default -> in.skipField(field);
             }
         }
         in.popLimit(end);
     }
 
-    private void readLibrary(CodedInputStream in) throws IOException {
+    /** Reads a field after its tag. */
+    @FunctionalInterface
+    interface FieldReader {
+        void read() throws IOException;
+    }
+
+    /** Reads a message, length first, by {@code reader} for each field {@code number}, and skips the others. */
+    static void readField(CodedInputStream in, int number, FieldReader reader) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == FUNCTIONS) {
-                readFunction(in);
+            if (WireFormat.getTagFieldNumber(field) == number) {
+                reader.read();
             } else {
                 in.skipField(field);
             }
@@ -161,7 +162,7 @@ final class Operations {
                 case NODE_NAME -> name = in.readString();
                 case OPERATION -> node.operations.add(in.readString().intern());
                 case INPUT -> node.inputs.add(TensorName.operation(in.readString()));
-                case ATTRIBUTES -> readAttribute(in, node);
+                case ATTRIBUTES -> readField(in, VALUE, () -> readFunctions(in, node, FUNCTION));
                 default -> in.skipField(field);
             }
         }
@@ -169,21 +170,7 @@ final class Operations {
         return name;
     }
 
-    private static void readAttribute(CodedInputStream in, Node node) throws IOException {
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == VALUE) {
-                readFunctions(in, node, FUNCTION);
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
-    }
-
-    /**
-     * Adds the functions that an AttrValue names, or the list in one; in which {@code position} says where they stand.
-     */
+    /** Adds the functions that an AttrValue names, or the list in one, in the field {@code position}. */
     private static void readFunctions(CodedInputStream in, Node node, int position) throws IOException {
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
@@ -199,18 +186,10 @@ final class Operations {
         in.popLimit(end);
     }
 
-    /** A text field of a message that nothing else is wanted of. */
+    /** The text in field {@code position} of a message whose other fields are of no use. */
     private static String readText(CodedInputStream in, int position) throws IOException {
-        String text = "";
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == position) {
-                text = in.readString();
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
-        return text;
+        String[] text = {""};
+        readField(in, position, () -> text[0] = in.readString());
+        return text[0];
     }
 }

@@ -5,10 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * A {@code TF_Buffer} with the options of a run: a RunOptions message with nothing but the run's timeout, which is the
- * only way in which TensorFlow's C API ends a run that has begun. For one thread at a time.
- */
+/** A {@code TF_Buffer} with a run's timeout, the C API's only way to end a run. For one thread at a time. */
 final class RunOptions {
     /** RunOptions.timeout_in_ms, a varint. */
     private static final byte TIMEOUT = 2 << 3;
@@ -35,10 +32,8 @@ final class RunOptions {
     }
 
     /**
-     * The options of a run that may take so long; NULL where it may take for ever. Valid until the next call.
-     *
-     * @param nanos as {@link gatun.spi.Execution#timeLeftNanos()}; the engine ends the run a little later, when others
-     *     have noticed too that nobody waits
+     * The options of a run of at most {@code nanos}, valid until the next call; NULL for {@link Long#MAX_VALUE}. The
+     * engine ends the run a little later, when others have noticed too that nobody waits.
      */
     MemorySegment timeout(long nanos) {
         if (nanos == Long.MAX_VALUE) {

@@ -22,13 +22,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The description of a model in {@code saved_model.pb}, read without running it. Read field by field, because the
- * graph, which is in the same file, may hold weights of many times the heap.
- *
- * @param tags what the graph is for
- * @param signatures the functions that clients may call, by name
- * @param operations which operations each of them comes to, in the graph and its functions
- * @param restores whether variables get their values from files beside it
+ * What {@code saved_model.pb} says of a graph. Read field by field, because the graph itself may hold weights of many
+ * times the heap. {@code restores} tells whether variables get their values from files beside it.
  */
 record SavedModelFile(
         List<String> tags, SortedMap<String, SignatureDef> signatures, Operations operations, boolean restores) {
@@ -55,11 +50,7 @@ record SavedModelFile(
         return directory.resolve(NAME);
     }
 
-    /**
-     * Reads the graph that has these tags and no others, as the engine chooses it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the file is no SavedModel or has no such graph
-     */
+    /** Reads the graph with exactly these tags. Throws INVALID_ARGUMENT for no SavedModel, or one without it. */
     static SavedModelFile read(Path directory, Set<String> tags, String model) {
         List<List<String>> others = new ArrayList<>();
         try (InputStream file = Files.newInputStream(in(directory))) {
@@ -94,7 +85,7 @@ record SavedModelFile(
         int end = in.pushLimit(in.readRawVarint32());
         for (int field = in.readTag(); field != 0; field = in.readTag()) {
             switch (WireFormat.getTagFieldNumber(field)) {
-                case META_INFO -> readTags(in, tags);
+                case META_INFO -> Operations.readField(in, TAGS, () -> tags.add(in.readString()));
                 case GRAPH -> operations.readGraph(in);
                 case SAVER -> restores = isFilled(in);
                 case SIGNATURES -> readSignature(in, signatures);
@@ -116,29 +107,12 @@ record SavedModelFile(
         return byteSize > 0;
     }
 
-    /**
-     * Looks whether the values of the model's variables are there: without them the engine loads a model too, and every
-     * request fails.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the model has variables, and not the file that it restores them from
-     */
+    /** Throws INVALID_ARGUMENT when variables' values are missing: the engine would load, and each request fail. */
     void requireVariables(Path directory, String model) {
         if (restores && operations.haveVariables() && !Files.isRegularFile(directory.resolve(VARIABLES))) {
             throw GatunException.invalidArgument("model '" + model + "': its variables are not there, since "
                     + VARIABLES + " is missing beside its " + NAME + "; copy the whole folder of the model");
         }
-    }
-
-    private static void readTags(CodedInputStream in, List<String> tags) throws IOException {
-        int end = in.pushLimit(in.readRawVarint32());
-        for (int field = in.readTag(); field != 0; field = in.readTag()) {
-            if (WireFormat.getTagFieldNumber(field) == TAGS) {
-                tags.add(in.readString());
-            } else {
-                in.skipField(field);
-            }
-        }
-        in.popLimit(end);
     }
 
     private static void readSignature(CodedInputStream in, Map<String, SignatureDef> signatures) throws IOException {

@@ -20,11 +20,7 @@ final class Session implements AutoCloseable {
         this.graph = graph;
     }
 
-    /**
-     * Loads a SavedModel: restores its variables and assets and runs its initialiser.
-     *
-     * @throws GatunException when the engine cannot load it
-     */
+    /** Loads a SavedModel: restores variables and assets, runs its initialiser. Throws when the engine cannot. */
     static Session open(Path directory, Set<String> tags, byte[] options, String model) {
         MemorySegment graph = tensorflow_h.TF_NewGraph();
         MemorySegment sessionOptions = tensorflow_h.TF_NewSessionOptions();
@@ -58,7 +54,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Fails without the name of a folder of this machine, since clients see why a model is not ready. */
+    /** Throws without the name of a folder of this machine, since clients see why a model is not ready. */
     private static void checkLoaded(Status status, Path directory, String model) {
         try {
             status.check("model '" + model + "': TensorFlow cannot load it");

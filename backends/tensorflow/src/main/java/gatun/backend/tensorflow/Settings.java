@@ -19,14 +19,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The backend's options for all models, and a model's own parameters for that model, under the
- * names of Triton's TensorFlow backend.
- *
- * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
- * @param interOpThreads how many operations may run at a time; 0 likewise
- * @param defaultMaxBatchSize for a model in Triton's layout that can batch and does not say how much
- * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
- * @param session what sessions are opened with beside that
+ * Options for all models, and a model's own parameters, by the names of Triton's TensorFlow backend. 0 threads of an
+ * operation, and 0 operations at a time, mean one for each core. A model takes the graph with exactly {@code tags}.
+ * {@code session} is the rest of sessions' options.
  */
 record Settings(
         int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags, ConfigProto session) {
@@ -37,7 +32,6 @@ record Settings(
     static final String SESSION_FILE = "session-config-file";
     static final List<String> OPTIONS = List.of(INTRA_OP, INTER_OP, MAX_BATCH_SIZE, TAGS, SESSION_FILE);
 
-    /** The settings without any option. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"), ConfigProto.getDefaultInstance());
 
     /** More threads than any machine has cores, and larger batches than anybody sends: the engine obeys. */
@@ -49,7 +43,7 @@ record Settings(
     private static final String INTER_OP_THREADS = "TF_NUM_INTER_THREADS";
     private static final String OWN_THREADS = "TF_USE_PER_SESSION_THREADS";
 
-    /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
+    /** A copy with option {@code key} set to {@code value}; this when the backend has no such option. */
     Settings with(String key, String value) {
         return switch (key) {
             case INTRA_OP -> new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);
@@ -103,10 +97,7 @@ record Settings(
                 .toByteArray();
     }
 
-    /**
-     * So many threads, or where nobody has said it one for each core; the engine would count the logical processors of the
-     * machine, not of the container. All models have one pool, so that their instances together have no more.
-     */
+    /** The number, or one for each core, where the engine would count the machine's. All models share a pool. */
     private static int threads(int asked) {
         return asked != 0 ? asked : Cores.physical();
     }

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The entry point that a signature of a SavedModel is. */
+/** Makes entry points of a SavedModel's signatures. */
 final class Signature {
     /** The signature for clients that name none. */
     static final String DEFAULT = "serving_default";
@@ -25,12 +25,8 @@ final class Signature {
     private Signature() {}
 
     /**
-     * The signatures that Gatun can serve, the default one first: those whose tensors are dense and of a datatype that
-     * protocols can carry.
-     *
-     * @param chosen the name of the default one; empty for {@link #DEFAULT}, or the first where there is none of that
-     *     name
-     * @throws GatunException INVALID_ARGUMENT when there is none that can be served, or not the chosen one
+     * The signatures that can be served, first the chosen one, or {@link #DEFAULT} if empty: those with dense tensors
+     * of datatypes that protocols can carry. Throws INVALID_ARGUMENT when there is none, or not the chosen one.
      */
     static List<EntryPoint> of(SavedModelFile file, String chosen, String model) {
         List<EntryPoint> all = new ArrayList<>();
@@ -68,7 +64,7 @@ final class Signature {
                 : Optional.empty();
     }
 
-    /** Those that protocols can carry, by name; requests may leave out the {@code defaulted}. */
+    /** The tensors that protocols can carry, by name; requests may leave out the {@code defaulted}. */
     private static List<EntryTensor> tensors(Map<String, TensorInfo> described, Set<String> defaulted) {
         List<EntryTensor> tensors = new ArrayList<>();
         new TreeMap<>(described).forEach((name, info) -> {

@@ -15,14 +15,7 @@ final class Status implements AutoCloseable {
         return handle;
     }
 
-    /**
-     * Looks at how the last call ended.
-     *
-     * @param what the operation, the beginning of the message; empty for a run, whose message is the engine's alone, as
-     *     clients know it
-     * @throws GatunException with the engine's text when it failed; INVALID_ARGUMENT where the engine blames its
-     *     arguments
-     */
+    /** Throws if the last call failed, with the engine's text behind {@code what} unless that is empty, for runs. */
     void check(String what) {
         int code = tensorflow_h.TF_GetCode(handle);
         if (code != tensorflow_h.TF_OK()) {

@@ -16,9 +16,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of 24 bytes, with the
- * text inside or elsewhere, so each element is copied once each way. A model may keep a tensor that it was given; so
- * the strings are freed by whoever uses them last, be it this backend or the engine, at any time and on any thread.
+ * BYTES tensors as the engine's string tensors, and back: objects of 24 bytes, with the text inside or elsewhere. Each
+ * element is copied once each way. A model may keep a tensor, so its last user frees the strings, on any thread.
  */
 final class StringTensors {
     private static final long ELEMENT_BYTES = TF_TString.sizeof();

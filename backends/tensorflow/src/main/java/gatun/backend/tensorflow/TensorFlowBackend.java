@@ -40,19 +40,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs SavedModels, in Triton's layout ({@code 1/model.savedmodel/saved_model.pb}) and in TensorFlow Serving's ({@code
- * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server:
- * {@code ./gatun install tensorflow} puts it into the user's cache, or the option {@code library}
- * names one. Other options: {@code intra_op_parallelism_threads}, {@code inter_op_parallelism_threads},
- * {@code default-max-batch-size}, {@code tags}.
+ * Runs SavedModels in the layouts of Triton ({@code 1/model.savedmodel/saved_model.pb}) and TensorFlow Serving ({@code
+ * 1/saved_model.pb}); each signature is an entry point. The library is not part of the server: {@code ./gatun install
+ * tensorflow} downloads it, or the option {@code library} names one.
  */
 public final class TensorFlowBackend implements Backend {
     static final String NAME = "tensorflow";
     private static final String PLATFORM = "tensorflow_savedmodel";
-
-    /** The option that names the library's file. */
     static final String LIBRARY = "library";
-
     private static final String OP_LIBRARY = "op-library";
 
     private static final Logger LOG = LoggerFactory.getLogger(TensorFlowBackend.class);
@@ -200,9 +195,7 @@ public final class TensorFlowBackend implements Backend {
                         + "/saved_model.pb nor saved_model.pb");
     }
 
-    /**
-     * A loaded SavedModel. All instances run the same session, which has the weights and the state once. Owns the session.
-     */
+    /** A loaded SavedModel. Owns its session, which all instances run, with the weights and the state once. */
     static final class TensorFlowModel implements BackendModel {
         private final Session session;
         private final List<EntryPoint> entryPoints;
@@ -212,7 +205,7 @@ public final class TensorFlowBackend implements Backend {
         /** Where the functions have their arguments; read by all instances. */
         private final Arena arena = Arena.ofShared();
 
-        /** @throws GatunException INVALID_ARGUMENT when a signature does not fit the graph; the session stays open then */
+        /** Throws INVALID_ARGUMENT when a signature does not fit the graph; the session stays open then. */
         TensorFlowModel(Session session, List<EntryPoint> entryPoints, SavedModelFile file) {
             this.session = session;
             this.entryPoints = entryPoints;
@@ -256,9 +249,8 @@ public final class TensorFlowBackend implements Backend {
     }
 
     /**
-     * Runs a model's session with arguments of its own. Inputs are read where they lie, unless the model may keep them;
-     * outputs are copied once from the engine's memory to where they belong. A run ends when the time is over for which
-     * somebody waits; TensorFlow's C API has no other way to stop one that has begun.
+     * Runs a session with arguments of its own. Reads inputs in place unless the model may keep them; copies outputs
+     * once. A run ends when nobody waits any more; the C API has no other way to stop it.
      */
     static final class TensorFlowInstance implements BackendInstance {
         private final Session session;

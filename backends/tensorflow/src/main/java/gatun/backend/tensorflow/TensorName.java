@@ -13,9 +13,7 @@ final class TensorName {
         return tensor.substring(from, colon < 0 ? tensor.length() : colon);
     }
 
-    /**
-     * Which of the operation's outputs it is. Throws {@link GatunException} INVALID_ARGUMENT when it is not a number.
-     */
+    /** The number of the operation's output. Throws {@link GatunException} INVALID_ARGUMENT for another text. */
     static int index(String tensor) {
         int colon = tensor.lastIndexOf(':');
         if (colon < 0) {

@@ -17,9 +17,7 @@ import java.lang.foreign.ValueLayout;
 
 /** Makes and reads {@code TF_Tensor}s of fixed-size elements. */
 final class Tensors {
-    /**
-     * For all tensors around memory that is not the engine's; nothing is freed, but there must be something to call.
-     */
+    /** For memory that is not the engine's: frees nothing, but there must be something to call. */
     private static final MemorySegment NOTHING_TO_FREE =
             TF_Deallocator.allocate((data, length, argument) -> {}, Arena.global());
 
@@ -27,19 +25,12 @@ final class Tensors {
 
     private Tensors() {}
 
-    /**
-     * A tensor that shows {@code bytes}, which must stay valid until it is deleted; the engine copies them where they
-     * do not lie on a boundary of 64 bytes. The caller deletes it.
-     */
+    /** A tensor that shows bytes in place (copied off a 64-byte boundary) until the caller deletes it. */
     static MemorySegment around(Tensor tensor, MemorySegment dims) {
         return around(tensor.spec(), tensor.bytes(), NOTHING_TO_FREE, MemorySegment.NULL, dims);
     }
 
-    /**
-     * A tensor that shows {@code elements}; the caller deletes it.
-     *
-     * @param deallocator called with {@code argument} once nothing uses the elements any more
-     */
+    /** A tensor that shows {@code elements}, deleted by the caller; {@code deallocator} runs after the last use. */
     static MemorySegment around(
             TensorSpec spec,
             MemorySegment elements,
@@ -65,11 +56,7 @@ final class Tensors {
         return made;
     }
 
-    /**
-     * The tensor of a message, in the engine's memory; the caller deletes it.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the message is not one of {@code spec}'s datatype
-     */
+    /** The tensor of a message; the caller deletes it. Throws INVALID_ARGUMENT for another datatype than the spec's. */
     static MemorySegment of(TensorProto message, TensorSpec spec) {
         byte[] serialized = message.toByteArray();
         try (Arena scratch = Arena.ofConfined();

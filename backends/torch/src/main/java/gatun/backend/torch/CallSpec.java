@@ -8,11 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Names a model's tensors by how its Python function took and gave them, as Triton's backend does: {@code ARGS[0]},
- * {@code KWARGS[mask]}, {@code RESULT[logits][1]}. Reads the JSON that PyTorch writes of it, a version and a tree whose
- * leaves are tensors.
- */
+/** Names tensors as Triton's backend does ({@code ARGS[0]}, {@code RESULT[logits][1]}), by PyTorch's JSON of a call. */
 final class CallSpec {
     private static final String RESULT = "RESULT";
 

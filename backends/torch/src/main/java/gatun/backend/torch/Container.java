@@ -38,11 +38,7 @@ final class Container implements AutoCloseable {
     /** How inputs and outputs are nested, as JSON; empty when the library does not say it. */
     record Nesting(String inputs, String outputs) {}
 
-    /**
-     * A weight, or another constant.
-     *
-     * @param byteSize of its elements, maybe with some bytes after them
-     */
+    /** A weight or another constant; {@code byteSize} may include bytes between it and the next. */
     record Constant(String name, String originalName, Datatype datatype, long byteSize) {}
 
     private Container(MemoryLibrary library, MemorySegment container, String what) {
@@ -53,13 +49,7 @@ final class Container implements AutoCloseable {
         lastError = library.find("AOTInductorGetLastError").orElse(MemorySegment.NULL);
     }
 
-    /**
-     * Loads a library and makes its container.
-     *
-     * @param file what holds the library; owned by this from now on, also when this fails
-     * @param models how many runs may be under way at a time
-     * @throws GatunException INVALID_ARGUMENT when that fails, with what PyTorch or the system's loader says
-     */
+    /** Loads a library, and owns {@code file} even if that fails. Throws INVALID_ARGUMENT with the loader's reason. */
     static Container open(Descriptor file, int models, String what) {
         MemoryLibrary library = load(file, what);
         try (Arena scratch = Arena.ofConfined()) {
@@ -160,7 +150,6 @@ final class Container implements AutoCloseable {
         return count("AOTInductorModelContainerGetConstantsBlobSize");
     }
 
-    /** The constants, in their order. */
     List<Constant> constants() {
         int count = Math.toIntExact(count("AOTInductorModelContainerGetNumConstants"));
         MemorySegment names = function("AOTInductorModelContainerGetConstantName");
@@ -195,11 +184,7 @@ final class Container implements AutoCloseable {
                 "take the weights");
     }
 
-    /**
-     * Gives the model its constants.
-     *
-     * @param pairs names and tensors, which must stay until this is closed
-     */
+    /** Gives the model its constants as pairs of names and tensors, which must stay until this is closed. */
     void useConstants(MemorySegment pairs, int count) {
         check(
                 AOTInductorModelContainerUpdateUserManagedConstantBufferPairs.invoke(
@@ -212,13 +197,7 @@ final class Container implements AutoCloseable {
                 "take the weights");
     }
 
-    /**
-     * Runs the model; waits while as many runs are under way as it may have.
-     *
-     * @param inputs as many tensors as there are inputs, which are PyTorch's from now on
-     * @param outputs where as many tensors go as there are outputs, which the caller deletes
-     * @throws GatunException INTERNAL with PyTorch's reason
-     */
+    /** Runs the model, or waits for a free copy. PyTorch deletes inputs, the caller outputs. Throws INTERNAL. */
     void run(MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
         int returned = AOTInductorModelContainerRun.invoke(
                 run, container, inputs, inputCount, outputs, outputCount, MemorySegment.NULL, MemorySegment.NULL);

@@ -68,19 +68,7 @@ final class ElementTypes {
             case BF16 -> torch_h.aoti_torch_dtype_bfloat16();
             case FP32 -> torch_h.aoti_torch_dtype_float32();
             case FP64 -> torch_h.aoti_torch_dtype_float64();
-            case BYTES,
-                    COMPLEX64,
-                    COMPLEX128,
-                    QINT8,
-                    QUINT8,
-                    QINT16,
-                    QUINT16,
-                    QINT32,
-                    INT4,
-                    UINT4,
-                    FP8_E5M2,
-                    FP8_E4M3FN,
-                    INVALID -> NONE;
+            default -> NONE;
         };
     }
 }

@@ -6,11 +6,7 @@ import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The first bytes of a library in Linux's format, ELF, for processors of 64 bits and little endian.
- *
- * @see <a href="https://man7.org/linux/man-pages/man5/elf.5.html">elf(5)</a>
- */
+/** The head of a library in the format ELF, 64 bits and little endian; see elf(5). */
 final class ElfHead {
     private static final int MAGIC = 0x464c457f;
     private static final int HEAD_BYTES = 64;
@@ -44,9 +40,9 @@ final class ElfHead {
     }
 
     /**
-     * Takes back the wish for stacks that can be executed. AOTInductor's libraries have it, since the object with their
-     * weights does not say that it needs none; then the loader would make those of all threads so, the pages included by
-     * which the JVM notices that one is full, and newer loaders refuse it.
+     * Clears the flag for executable stacks, which AOTInductor's libraries have since the object with their weights
+     * does not deny it. The loader would make all threads' stacks executable, the JVM's guard pages included; newer
+     * loaders refuse it.
      */
     void keepStacks() {
         long at = bytes.getLong(SEGMENTS_OFFSET);

@@ -7,18 +7,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How long a dimension of an input is: a number, a symbol that stands for the same number wherever the model's inputs
- * have it, or sums and products of those. Immutable.
- *
- * @param terms what is added up
- * @param least the least that the model takes
- * @param most the most that it takes
+ * The length of a dimension: a sum of products of numbers and symbols. A symbol has the same value in all inputs. Its
+ * limits, least and most, are inclusive. Immutable.
  */
 record Extent(List<Term> terms, long least, long most) {
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}L?");
     private static final Pattern SYMBOL = Pattern.compile("[A-Za-z_][A-Za-z_0-9]*");
 
-    /** A product. */
+    /** A number times the values of symbols. */
     record Term(long factor, List<String> symbols) {
         Term {
             symbols = List.copyOf(symbols);
@@ -29,12 +25,10 @@ record Extent(List<Term> terms, long least, long most) {
         terms = List.copyOf(terms);
     }
 
-    /** Always the same. */
     static Extent fixed(long size) {
         return new Extent(List.of(new Term(size, List.of())), size, size);
     }
 
-    /** As long as others of that name. */
     static Extent symbol(String name, long least, long most) {
         return new Extent(List.of(new Term(1, List.of(name))), least, most);
     }

@@ -5,19 +5,13 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import java.util.List;
 
-/**
- * What an input of a model must be.
- *
- * @param datatype of its elements; INVALID for a type that no protocol can carry
- * @param extents how long each dimension is
- * @param isChanged whether the model writes to it
- */
+/** What an input must be; INVALID for a datatype that no protocol can carry. Changed where the model writes to it. */
 record InputForm(Datatype datatype, List<Extent> extents, boolean isChanged) {
     InputForm {
         extents = List.copyOf(extents);
     }
 
-    /** The shape, with what is not fixed as variable. */
+    /** The shape, with {@link Shape#VARIABLE} for each length that is not fixed. */
     Shape shape() {
         return Shape.of(extents.stream()
                 .mapToLong(extent -> extent.isFixed() ? extent.least() : Shape.VARIABLE)

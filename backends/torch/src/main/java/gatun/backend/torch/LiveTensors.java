@@ -18,7 +18,7 @@ final class LiveTensors {
         own -= count;
     }
 
-    /** Has the process know; for moments between runs, since most leave as many as there were. */
+    /** Publishes the count. For moments between runs, since most runs leave as many tensors as there were. */
     void tell() {
         if (own != told) {
             COUNT.addAndGet(own - told);

@@ -19,7 +19,7 @@ import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** Owns a model that was loaded from its package, with its weights. Safe for any thread; closed once, after the last run. */
+/** Owns a model loaded from its package, with its weights. Thread-safe; closed once, after the last run. */
 final class LoadedPackage implements AutoCloseable {
     private static final String STANDARD_NAME = "model.pt2";
 
@@ -54,12 +54,7 @@ final class LoadedPackage implements AutoCloseable {
                 .orElseGet(() -> IntStream.range(0, count).mapToObj(place).toList());
     }
 
-    /**
-     * Loads the model of {@code config} from a version's folder.
-     *
-     * @param runs how many runs may be under way at a time
-     * @throws GatunException INVALID_ARGUMENT or UNSUPPORTED with what is wrong with its file
-     */
+    /** Loads a model for {@code runs} runs at a time. Throws INVALID_ARGUMENT or UNSUPPORTED if its file is wrong. */
     static LoadedPackage open(ModelConfig config, Path versionDirectory, TargetIsa here, int runs) {
         String name = config.getDefaultModelFilename().isEmpty() ? STANDARD_NAME : config.getDefaultModelFilename();
         Path file = versionDirectory.resolve(name);
@@ -98,12 +93,10 @@ final class LoadedPackage implements AutoCloseable {
         return forms;
     }
 
-    /** What the call names the inputs, in their order. */
     List<String> inputNames() {
         return inputNames;
     }
 
-    /** What the result names the outputs, in their order. */
     List<String> outputNames() {
         return outputNames;
     }
@@ -123,10 +116,7 @@ final class LoadedPackage implements AutoCloseable {
         weights.close();
     }
 
-    /**
-     * Owns the weights of a model that are not in its library: in one piece beside it in the package, or in a file beside the
-     * package, in the format of safetensors and under the names that the module gives them. Closed after the model.
-     */
+    /** Owns weights outside of the library: in the package, or in safetensors beside it. Closed after the model. */
     static final class Weights implements AutoCloseable {
         private static final String FILE_END = ".safetensors";
 
@@ -144,12 +134,7 @@ final class LoadedPackage implements AutoCloseable {
             this.what = what;
         }
 
-        /**
-         * Gives {@code container} its weights, unless they are in its library.
-         *
-         * @param source the C++ that the library was compiled of
-         * @throws GatunException INVALID_ARGUMENT when there are none, or they do not fit the model
-         */
+        /** Gives {@code container} its weights unless its library has them. Throws INVALID_ARGUMENT if none fit. */
         static Weights give(Container container, ModelPackage model, Optional<String> source, Path file, String what) {
             Weights weights = new Weights(container, what);
             try {
@@ -226,11 +211,7 @@ final class LoadedPackage implements AutoCloseable {
             arena.close();
         }
 
-        /**
-         * What a weight of a model must be, by the C++ that its library was compiled of. Immutable.
-         *
-         * @param strides how far its elements are from each other, in elements
-         */
+        /** What a weight must be, by the C++ of its library; strides in elements. Immutable. */
         record ConstantForm(String name, Shape shape, List<Long> strides) {
             private static final Pattern FACT = Pattern.compile(
                     "constants_info_\\[(\\d{1,9})\\]\\.(shape|stride|original_fqn) = (?:\\{([^{}]*)\\}|\"([^\"]*)\");");
@@ -245,15 +226,14 @@ final class LoadedPackage implements AutoCloseable {
                 FACT.matcher(source).results().forEach(found -> facts.computeIfAbsent(
                                 Integer.valueOf(found.group(1)), key -> new TreeMap<>())
                         .put(found.group(2), found.group(3) != null ? found.group(3) : found.group(4)));
-                List<ConstantForm> forms = new ArrayList<>();
-                facts.values()
-                        .forEach(fact -> forms.add(new ConstantForm(
+                return facts.values().stream()
+                        .map(fact -> new ConstantForm(
                                 fact.getOrDefault("original_fqn", ""),
                                 Shape.of(numbers(fact.getOrDefault("shape", ""))),
                                 Arrays.stream(numbers(fact.getOrDefault("stride", "")))
                                         .boxed()
-                                        .toList())));
-                return forms;
+                                        .toList()))
+                        .toList();
             }
 
             /** Whether {@code source} has weights that it says are not in the library. */

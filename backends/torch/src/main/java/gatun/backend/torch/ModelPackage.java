@@ -30,10 +30,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 
-/**
- * A package as {@code torch._inductor.aoti_compile_and_package} writes it: a ZIP archive with a library, what that was
- * compiled of, and maybe its weights. Nothing of it goes to a disk, and no name in it to a file system. For one thread.
- */
+/** A ZIP archive of {@code aoti_compile_and_package}. Writes to no disk; its names are never paths. For one thread. */
 final class ModelPackage implements AutoCloseable {
     private static final Pattern MODEL_FILE = Pattern.compile("(?:[^/]+/)?data/aotinductor/([^/]+)/([^/]+)");
 
@@ -44,7 +41,6 @@ final class ModelPackage implements AutoCloseable {
     private static final String THREADS = "#pragma omp parallel";
 
     private static final String CHECK = "AOTI_TORCH_CHECK(";
-
     private static final String LIBRARY = ".so";
     private static final String WEIGHTS = "_weights.blob";
 
@@ -69,11 +65,7 @@ final class ModelPackage implements AutoCloseable {
         this.files = files;
     }
 
-    /**
-     * Opens a package.
-     *
-     * @throws GatunException INVALID_ARGUMENT when the file is no such package
-     */
+    /** Opens a package. Throws INVALID_ARGUMENT when the file is none. */
     static ModelPackage open(Path path, String model) {
         String what = "model '" + model + "': " + path.getFileName();
         try {
@@ -220,7 +212,7 @@ final class ModelPackage implements AutoCloseable {
         }
     }
 
-    /** The weights that the package has beside the library, in one piece of {@code arena}; empty when there are none. */
+    /** The weights that the package has beside the library, in one piece; empty when there are none. */
     Optional<MemorySegment> weights(Arena arena) {
         return sibling(WEIGHTS).map(entry -> {
             bound(entry);

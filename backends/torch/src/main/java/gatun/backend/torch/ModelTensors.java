@@ -30,11 +30,7 @@ final class ModelTensors {
     private final Map<String, Integer> inputs = new HashMap<>();
     private final Map<String, Output> outputs = new HashMap<>();
 
-    /**
-     * An output.
-     *
-     * @param datatype what the configuration says that it is
-     */
+    /** An output, with its configured datatype. */
     record Output(int position, Datatype datatype) {}
 
     private ModelTensors(ModelConfig config, LoadedPackage model) {
@@ -43,11 +39,7 @@ final class ModelTensors {
         batches = config.getMaxBatchSize() > 0;
     }
 
-    /**
-     * Finds the model's tensors for those of {@code config}.
-     *
-     * @throws ConfigurationException for the first that does not fit
-     */
+    /** Finds the tensors of {@code config} in the model. Throws {@link ConfigurationException} for the first misfit. */
     static ModelTensors of(ModelConfig config, LoadedPackage model) {
         ModelTensors tensors = new ModelTensors(config, model);
         tensors.findInputs();

@@ -7,9 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 
-/**
- * An output of an instance, with what it was in the run before: its shape is seldom another. For one thread at a time.
- */
+/** An output of an instance, with its shape in the run before, which it mostly keeps. For one thread at a time. */
 final class OutputForm {
     private final String name;
     private final int position;
@@ -20,11 +18,7 @@ final class OutputForm {
     /** Whether there was a run before. Compiled code decides how many dimensions there are, and of which datatype. */
     private boolean isKnown;
 
-    /**
-     * An output that was not seen yet.
-     *
-     * @param datatype what the configuration says
-     */
+    /** An output that no run has given yet, with its configured datatype. */
     OutputForm(String name, int position, Datatype datatype) {
         this.name = name;
         this.position = position;
@@ -39,7 +33,6 @@ final class OutputForm {
         return datatype;
     }
 
-    /** As it was last {@linkplain #look looked at}. */
     Shape shape() {
         return shape;
     }
@@ -48,11 +41,7 @@ final class OutputForm {
         return byteSize;
     }
 
-    /**
-     * Looks at what a run gave.
-     *
-     * @throws GatunException INTERNAL when it is of another datatype than the configuration says
-     */
+    /** Reads the shape of a run's output. Throws INTERNAL when its datatype is not the configured one. */
     void look(AtenTensors tensors, MemorySegment tensor) {
         if (isKnown && tensors.hasDimensions(tensor, shape)) {
             return;

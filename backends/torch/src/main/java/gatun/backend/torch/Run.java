@@ -12,11 +12,7 @@ final class Run implements AutoCloseable {
     private final MemorySegment outputs;
     private final int outputCount;
 
-    /**
-     * No tensors yet.
-     *
-     * @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise
-     */
+    /** Takes over the tensors that are there; both arrays have room for all, with NULL in the other places. */
     Run(AtenTensors tensors, MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
         this.tensors = tensors;
         this.inputs = inputs;
@@ -25,7 +21,7 @@ final class Run implements AutoCloseable {
         this.outputCount = outputCount;
     }
 
-    /** Runs the model on the inputs, which are all there. Then {@code outputs} has what it gave. */
+    /** Runs the model on the inputs, which are complete; {@code outputs} has the results then. */
     void start(Container container) {
         tensors.live().freed(inputCount);
         try {

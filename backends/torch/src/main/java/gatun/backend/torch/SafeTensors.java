@@ -19,8 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of weights in the format of safetensors: eight bytes with the length of a description, the description in JSON,
- * and the numbers. The numbers are read where the file is mapped, so that all who serve it share them. Immutable.
+ * A mapped file of weights: length of a JSON description, that, and numbers. Immutable.
  *
  * @see <a href="https://huggingface.co/docs/safetensors">safetensors</a>
  */
@@ -47,7 +46,7 @@ final class SafeTensors {
     private final Map<?, ?> header;
     private final MemorySegment numbers;
 
-    /** A tensor of the file. */
+    /** A tensor of the file, in its mapped memory. */
     record Entry(Datatype datatype, Shape shape, MemorySegment bytes) {}
 
     private SafeTensors(Path path, Map<?, ?> header, MemorySegment numbers) {
@@ -56,11 +55,7 @@ final class SafeTensors {
         this.numbers = numbers;
     }
 
-    /**
-     * Maps a file until {@code arena} is closed.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is no such file
-     */
+    /** Maps a file until {@code arena} is closed. Throws INVALID_ARGUMENT for a file of another format. */
     static SafeTensors map(Path path, Arena arena) {
         try (FileChannel file = FileChannel.open(path)) {
             MemorySegment bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
@@ -84,11 +79,7 @@ final class SafeTensors {
         return GatunException.invalidArgument(path.getFileName() + " cannot be read as safetensors: " + reason);
     }
 
-    /**
-     * The tensor of that name.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there is none, or it is not as the file says
-     */
+    /** The tensor {@code name}. Throws INVALID_ARGUMENT when it is missing or not as the file describes it. */
     Entry find(String name) {
         if (!(header.get(name) instanceof Map<?, ?> described)) {
             throw GatunException.invalidArgument(path.getFileName() + " has no weight '" + name

@@ -10,17 +10,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/**
- * The operator's options for all models.
- *
- * @param library the library to use, or its folder; empty for the installed one
- * @param defaultMaxBatchSize for a model that can batch and does not say how much
- */
+/** The operator's options for all models. The library is a file or folder, or empty for the installed one. */
 record Settings(String library, int defaultMaxBatchSize) {
     /** The name of the engine: models give it as their platform. */
     static final String BACKEND = "torch_aoti";
 
-    /** The settings without any option. */
     static final Settings DEFAULT = new Settings("", 4);
 
     /** Parameter of a model: how many threads an operation may use. In Triton, too, one for the process. */
@@ -51,17 +45,12 @@ record Settings(String library, int defaultMaxBatchSize) {
                 batchSize == null ? DEFAULT.defaultMaxBatchSize : number(BATCH_SIZE, batchSize));
     }
 
-    /**
-     * How many threads an operation of the model may use; 0 when the configuration does not say it.
-     *
-     * @throws ConfigurationException when it says no number, or one that cannot be
-     */
+    /** Threads for an operation; 0 when not configured. Throws {@link ConfigurationException} for an invalid number. */
     static int threads(ModelConfig config) {
         count(config, INTER_OP_THREADS); // Such models have no operations that run side by side.
         return count(config, THREADS);
     }
 
-    /** Whether shapes are not to be checked. */
     static boolean uncheckedShapes(ModelConfig config) {
         String text = parameter(config, UNCHECKED_SHAPES);
         return !text.isEmpty()

@@ -4,6 +4,7 @@ package gatun.backend.torch;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 
@@ -19,11 +20,7 @@ final class ShapeRules {
 
     private final Dimension[][] dimensions;
 
-    /**
-     * What the length of a dimension must be.
-     *
-     * @param symbol the number of the symbol that it is; {@link #NO_SYMBOL} where it is none alone
-     */
+    /** A rule for a length; {@link #NO_SYMBOL} unless it is a symbol alone. */
     private record Dimension(long least, long most, int symbol, Sum sum) {
         long length(long[] values) {
             if (symbol != NO_SYMBOL) {
@@ -149,16 +146,9 @@ final class ShapeRules {
         return Shape.of(dims);
     }
 
-    /**
-     * Checks the shapes of all inputs.
-     *
-     * @param shapes the shape of the input at a position; asked for twice
-     * @throws GatunException INVALID_ARGUMENT for the first that does not fit
-     */
+    /** Checks all inputs' shapes; {@code shapes} is asked twice. Throws INVALID_ARGUMENT for the first misfit. */
     void check(IntFunction<Shape> shapes, long[] values) {
-        for (int i = 0; i < values.length; i++) {
-            values[i] = 0;
-        }
+        Arrays.fill(values, 0);
         for (int i = 0; i < dimensions.length; i++) {
             Shape shape = shapes.apply(i);
             Dimension[] own = dimensions[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import gatun.memory.tensor.Datatype;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * Reads what the inputs of a model must be from the C++ that its library was compiled of, which AOTInductor puts into the
- * package: nothing else in it tells, and the library itself does not check what it is given. Understands what PyTorch
- * 2.13 writes.
+ * Reads what a model's inputs must be from the C++ of its library, as PyTorch 2.13 writes it: nothing else in a package
+ * says it, and the library does not check its arguments.
  */
 final class SourceText {
     private static final Pattern NAME = Pattern.compile("inputs_info_\\[(\\d{1,5})\\]\\.name = \"(\\w+)\";");
@@ -83,8 +83,7 @@ final class SourceText {
             if (entry.getKey() != forms.size() || datatype == null || extents.isEmpty()) {
                 return Optional.empty();
             }
-            Datatype known = ElementTypes.named(datatype);
-            forms.add(new InputForm(known, extents.get(), written.contains(name)));
+            forms.add(new InputForm(ElementTypes.named(datatype), extents.get(), written.contains(name)));
         }
         return forms.isEmpty() ? Optional.empty() : Optional.of(forms);
     }
@@ -118,24 +117,19 @@ final class SourceText {
     }
 
     private static List<String> parts(String list) {
-        List<String> parts = new ArrayList<>();
-        for (String part : list.split(",", -1)) {
-            if (!part.isBlank()) {
-                parts.add(part.strip());
-            }
-        }
-        return parts;
+        return Arrays.stream(list.split(",", -1))
+                .filter(part -> !part.isBlank())
+                .map(String::strip)
+                .toList();
     }
 
     /** The highest dimension that anything is said of: the stride of the last is always 1. */
     private int rank(String name) {
-        int rank = 0;
-        for (Map<String, Map<Integer, Long>> facts : List.of(sizes, least, most, strides)) {
-            for (int index : of(facts, name).keySet()) {
-                rank = Math.max(rank, index + 1);
-            }
-        }
-        return rank;
+        return Stream.of(sizes, least, most, strides)
+                .flatMap(facts -> of(facts, name).keySet().stream())
+                .mapToInt(index -> index + 1)
+                .max()
+                .orElse(0);
     }
 
     /** Whether the elements lie as requests bring them, as far as strides are fixed. */

@@ -6,7 +6,6 @@ import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -15,13 +14,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * What machine this is, to compare with the one that a package was made for: its code would end the process with an
- * instruction that the processor does not have.
- *
- * @param machine the kind of processor as Linux calls it, such as {@code x86_64}
- * @param abilities what the processor can, in the words of Linux; none when that is not known
- */
+/** This machine in Linux's words, to refuse packages whose instructions it lacks: they would end the process. */
 record TargetIsa(String machine, Set<String> abilities) {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
@@ -56,11 +49,7 @@ record TargetIsa(String machine, Set<String> abilities) {
         }
     }
 
-    /**
-     * Compares with what a package says of itself.
-     *
-     * @throws GatunException UNSUPPORTED when its code cannot run here
-     */
+    /** Checks what a package says of itself. Throws UNSUPPORTED when its code cannot run here. */
     void check(Map<String, String> metadata, String what) {
         String device = metadata.getOrDefault("AOTI_DEVICE_KEY", "cpu");
         if (!device.equals("cpu")) {
@@ -72,29 +61,20 @@ record TargetIsa(String machine, Set<String> abilities) {
             throw unsupported(what + " was compiled for " + platform + "; compile it on Linux");
         }
         checkMachine(metadata.getOrDefault("AOTI_MACHINE", machine), what);
-        List<String> lacking = new ArrayList<>();
-        if (!abilities.isEmpty()) {
-            for (String set : metadata.getOrDefault("AOTI_CPU_ISA", "")
-                    .toUpperCase(Locale.ROOT)
-                    .split("\\s+", -1)) {
-                NEEDS.getOrDefault(set, List.of()).stream()
-                        .filter(need -> !abilities.contains(need))
-                        .forEach(lacking::add);
-            }
-        }
-        if (!lacking.isEmpty()) {
-            throw unsupported(what + " was compiled for a processor with " + metadata.get("AOTI_CPU_ISA")
-                    + "; this one has no " + lacking.stream().distinct().collect(Collectors.joining(", "))
+        String sets = metadata.getOrDefault("AOTI_CPU_ISA", "");
+        String lacking = Arrays.stream(sets.toUpperCase(Locale.ROOT).split("\\s+", -1))
+                .flatMap(set -> NEEDS.getOrDefault(set, List.of()).stream())
+                .filter(need -> !abilities.contains(need))
+                .distinct()
+                .collect(Collectors.joining(", "));
+        if (!abilities.isEmpty() && !lacking.isEmpty()) {
+            throw unsupported(what + " was compiled for a processor with " + sets + "; this one has no " + lacking
                     + ". Compile it on such a machine, or with the inductor configurations cpp.simdlen and cpp.march"
                     + " for one");
         }
     }
 
-    /**
-     * Looks at the first bytes of a library.
-     *
-     * @throws GatunException UNSUPPORTED when it is one for another processor, INVALID_ARGUMENT when it is none
-     */
+    /** Checks a library's first bytes. Throws UNSUPPORTED for another processor's, INVALID_ARGUMENT for other files. */
     void check(byte[] bytes, String what) {
         ElfHead head = ElfHead.of(bytes)
                 .orElseThrow(

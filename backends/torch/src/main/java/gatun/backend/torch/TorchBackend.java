@@ -32,10 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs models that AOTInductor compiled ({@code backend: "pytorch"}, {@code platform: "torch_aoti"}), by the C functions
- * that each model's library has and by those of PyTorch's library. That is not part of the server:
- * {@code ./gatun install pytorch} puts it into the user's cache, or the option {@code library} names one. One more
- * option: {@code default-max-batch-size}.
+ * Runs models that AOTInductor compiled ({@code backend: "pytorch"}, {@code platform: "torch_aoti"}). PyTorch's library
+ * is not part of the server: {@code ./gatun install pytorch} downloads it, or the option {@code library} names one.
  */
 public final class TorchBackend implements Backend {
     private static final Logger LOG = LoggerFactory.getLogger(TorchBackend.class);
@@ -226,14 +224,10 @@ public final class TorchBackend implements Backend {
             rules = new ShapeRules(forms, names);
         }
 
-        /** What was found out: the outputs, and whether the first dimension of all tensors is that of a batch. */
+        /** The outputs, and whether the first dimension of all tensors is that of a batch. */
         record Found(List<EntryTensor> outputs, boolean batches) {}
 
-        /**
-         * Runs the model twice.
-         *
-         * @throws GatunException when the model does not run on zeros
-         */
+        /** Runs the model twice. Throws {@link GatunException} when it does not run on zeros. */
         Found find(List<String> names) {
             long[] first = sizes(0);
             long[] second = sizes(1);

@@ -18,7 +18,6 @@ final class TorchLibrary {
     static final String OPTION = "library";
 
     private static final String FILE = "libtorch_cpu.so";
-
     private static final Logger LOG = LoggerFactory.getLogger(TorchLibrary.class);
 
     private TorchLibrary() {}
@@ -27,12 +26,7 @@ final class TorchLibrary {
         return Setting.backendOption(Settings.BACKEND, OPTION, path);
     }
 
-    /**
-     * Opens the library.
-     *
-     * @param chosen the file to use, or the folder that it is in; empty for the installed one
-     * @throws GatunException UNAVAILABLE when there is none, with what to do
-     */
+    /** Opens the file or folder {@code chosen}, or the installed library if empty. Throws UNAVAILABLE. */
     static void open(String chosen, LibraryCache cache) {
         switch (Torch.open(path(chosen, cache))) {
             case NativeLibrary.Available available -> LOG.info("{} from {}", Torch.NAME, available.path());

@@ -3,10 +3,11 @@ package gatun.backend.torch;
 
 import gatun.bindings.HeapTrimmer;
 import gatun.bindings.Torch;
-import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /** A loaded model. All instances have the same constants. Owns the package. */
 final class TorchModel implements BackendModel {
@@ -38,11 +40,7 @@ final class TorchModel implements BackendModel {
     /** Says how many threads the last instance was given; empty where none was. */
     private volatile String threadsText = "";
 
-    /**
-     * A model of {@code loaded}, which is closed with it.
-     *
-     * @param threads how many threads an operation may use; 0 when nobody said it
-     */
+    /** A model that owns {@code loaded}; {@code threads} of an operation are 0 when not configured. */
     TorchModel(LoadedPackage loaded, ModelTensors tensors, int threads) {
         this.loaded = loaded;
         this.threads = threads;
@@ -118,10 +116,7 @@ final class TorchModel implements BackendModel {
         HeapTrimmer.OF_PROCESS.ask();
     }
 
-    /**
-     * Runs a model with arguments of its own. Inputs are read where they lie, unless the model writes to them; outputs are
-     * copied once from PyTorch's memory to where they belong. A run cannot be stopped.
-     */
+    /** Runs a model. Reads inputs in place unless the model writes to them; copies outputs once. Cannot be stopped. */
     static final class TorchInstance implements BackendInstance {
         private static final long ALIGNMENT = 64;
 
@@ -171,20 +166,15 @@ final class TorchModel implements BackendModel {
             try (run) {
                 for (int i = 0; i < inputCount; i++) {
                     Tensor tensor = execution.input(indexes[i]);
+                    TensorSpec spec = tensor.spec();
                     MemorySegment bytes = tensor.bytes();
                     if (model.isChanged(i)
-                            || bytes.address() % alignment(tensor.spec().datatype()) != 0) {
+                            || bytes.address() % Math.max(1, spec.datatype().byteSize()) != 0) {
                         copies = copies == null ? Arena.ofShared() : copies;
                         bytes = copies.allocate(Math.max(1, bytes.byteSize()), ALIGNMENT)
                                 .copyFrom(bytes);
                     }
-                    inputs.setAtIndex(
-                            ValueLayout.ADDRESS,
-                            i,
-                            tensors.around(
-                                    bytes,
-                                    tensor.spec().datatype(),
-                                    tensor.spec().shape()));
+                    inputs.setAtIndex(ValueLayout.ADDRESS, i, tensors.around(bytes, spec.datatype(), spec.shape()));
                 }
                 execution.inferStarted();
                 run.start(model.loaded().container());
@@ -208,18 +198,9 @@ final class TorchModel implements BackendModel {
             for (int i = 0; i < count; i++) {
                 indexes[model.inputPosition(execution.inputSpec(i).name())] = i;
             }
-            if (model.rules().isPresent()) {
-                model.rules()
-                        .get()
-                        .check(
-                                position ->
-                                        execution.inputSpec(indexes[position]).shape(),
-                                sizes);
-            }
-        }
-
-        private static long alignment(Datatype datatype) {
-            return Math.max(1, datatype.byteSize());
+            IntFunction<Shape> shapes =
+                    position -> execution.inputSpec(indexes[position]).shape();
+            model.rules().ifPresent(rules -> rules.check(shapes, sizes));
         }
 
         private void place(int index, Execution execution) {

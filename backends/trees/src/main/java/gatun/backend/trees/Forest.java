@@ -10,27 +10,16 @@ import java.util.stream.Collectors;
 interface Forest extends AutoCloseable {
     int features();
 
-    /**
-     * How many numbers {@code quantity} has for each row.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when this forest cannot tell it
-     */
+    /** How many numbers a row has. Throws {@link gatun.memory.tensor.GatunException} when the forest cannot tell it. */
     int columns(Quantity quantity);
 
-    /**
-     * Makes what asks the forest, for one thread at a time. {@code isOnly} says whether no other will ask beside it.
-     */
+    /** Makes a predictor for one thread at a time. {@code isOnly} says whether no other will ask beside it. */
     Predictor newPredictor(boolean isOnly);
 
     @Override
     void close();
 
-    /**
-     * An output of a model.
-     *
-     * @param form how the output is made of the library's numbers
-     * @param dims the dimensions of a row of it; none for a single number
-     */
+    /** An output, with the dimensions of one row; none for a single number. */
     record ForestOutput(Quantity quantity, OutputForm form, Shape dims) {
         /** An output with a row's configured dimensions, without those of size 1, as in Triton's FIL backend. */
         static ForestOutput of(Quantity quantity, OutputForm form, Shape configured) {
@@ -51,7 +40,7 @@ interface Forest extends AutoCloseable {
     /** What can be asked of a forest, each an output of its own. */
     enum Quantity {
         VALUE("output__0"),
-        /** SHAP values: what each feature contributes to the prediction before its transformation, and the rest, last. */
+        /** SHAP values: the contribution of each feature to the prediction before its transformation, then the rest. */
         CONTRIBUTIONS("treeshap_output"),
         /** The number of the leaf that each tree ends in. */
         LEAVES("leaf_output");

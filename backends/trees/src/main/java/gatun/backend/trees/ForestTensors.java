@@ -14,7 +14,6 @@ import gatun.spi.EntryTensor;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The input and outputs of a configuration and a forest, by Triton's FIL rules. Immutable. */
@@ -42,7 +41,6 @@ final class ForestTensors {
                 new TensorSpec(Quantity.VALUE.output(), Datatype.FP32, Shape.of(Shape.VARIABLE, width))));
     }
 
-    /** The model as its clients see it. */
     EntryPoint entryPoint(List<ForestOutput> outputs) {
         TensorSpec input = new TensorSpec(
                 INPUT, Datatypes.of(config.getInput(0).getDataType()), Shape.of(Shape.VARIABLE, forest.features()));
@@ -54,11 +52,7 @@ final class ForestTensors {
                         .toList());
     }
 
-    /**
-     * The outputs of a configuration, which fits the forest.
-     *
-     * @throws ConfigurationException for the first tensor that does not fit
-     */
+    /** The configured outputs. Throws {@link ConfigurationException} for the first tensor that does not fit. */
     List<ForestOutput> check() {
         if (config.getInputCount() != 1 || !config.getInput(0).getName().equals(INPUT)) {
             throw new ConfigurationException(
@@ -70,11 +64,7 @@ final class ForestTensors {
                             + ", expected one input '" + INPUT + "' with the features of each row");
         }
         checkInput(config.getInput(0));
-        List<ForestOutput> outputs = new ArrayList<>();
-        for (ModelOutput output : config.getOutputList()) {
-            outputs.add(output(output));
-        }
-        return outputs;
+        return config.getOutputList().stream().map(this::output).toList();
     }
 
     private void checkInput(ModelInput input) {
@@ -99,17 +89,9 @@ final class ForestTensors {
         Datatype datatype = Datatypes.of(output.getDataType());
         Shape dims = row(path, output.hasReshape() ? output.getReshape().getShapeList() : output.getDimsList());
         int columns = forest.columns(quantity);
-        switch (quantity) {
-            case VALUE, CONTRIBUTIONS -> {
-                if (datatype != Datatype.FP32 && datatype != Datatype.FP64) {
-                    throw wrongType(path, datatype, "TYPE_FP32 or TYPE_FP64");
-                }
-            }
-            case LEAVES -> {
-                if (datatype != Datatype.INT32) {
-                    throw wrongType(path, datatype, "TYPE_INT32");
-                }
-            }
+        boolean isLeaf = quantity == Quantity.LEAVES;
+        if (isLeaf ? datatype != Datatype.INT32 : datatype != Datatype.FP32 && datatype != Datatype.FP64) {
+            throw wrongType(path, datatype, isLeaf ? "TYPE_INT32" : "TYPE_FP32 or TYPE_FP64");
         }
         OutputForm form = new OutputForm(kind(quantity, columns, dims), datatype, columns, settings.threshold());
         if (dims.elementCount() != form.width()) {

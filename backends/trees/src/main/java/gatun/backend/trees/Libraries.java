@@ -19,10 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** The libraries that run forests, each opened by the first model that needs it. Thread-safe. */
 final class Libraries {
-    /** The option that names XGBoost's library. */
     static final String XGBOOST = "xgboost-library";
-
-    /** The option that names LightGBM's library. */
     static final String LIGHTGBM = "lightgbm-library";
 
     private static final Logger LOG = LoggerFactory.getLogger(Libraries.class);
@@ -30,12 +27,7 @@ final class Libraries {
     private final Library xgboost;
     private final Library lightGbm;
 
-    /**
-     * Prepares both.
-     *
-     * @param xgboost the file to use; empty for the installed one
-     * @param lightGbm the file to use; empty for the installed one
-     */
+    /** Prepares both, from these files or where a name is empty, the installed ones. */
     Libraries(String xgboost, String lightGbm, LibraryCache cache) {
         this.xgboost =
                 new Library(XGBoost.NAME, XGBOOST, xgboost, "xgboost", () -> XGBoost.installed(cache), XGBoost::open);
@@ -43,16 +35,12 @@ final class Libraries {
                 LightGbm.NAME, LIGHTGBM, lightGbm, "lightgbm", () -> LightGbm.installed(cache), LightGbm::open);
     }
 
-    /**
-     * Opens the library that reads {@code format}, unless it is open.
-     *
-     * @throws GatunException UNAVAILABLE with what is missing and how to install it
-     */
+    /** Opens the library that reads {@code format}, unless it is open. Throws UNAVAILABLE with how to install it. */
     void open(ForestFormat format) {
         (format == ForestFormat.LIGHTGBM ? lightGbm : xgboost).open();
     }
 
-    /** One of them. The lock is held while the library is loaded, which happens once. */
+    /** One library. The lock is held while it is loaded, which happens once. */
     private static final class Library {
         private final String name;
         private final String option;

@@ -34,11 +34,8 @@ final class LightGbmForest implements Forest {
     }
 
     /**
-     * Loads a model.
-     *
-     * @param text its file, with a zero byte after it, which {@link gatun.backend.trees.files.LightGbmFile} found in order
-     * @param threads how many threads each run may use
-     * @throws GatunException INVALID_ARGUMENT when the library cannot read it
+     * Loads a file that {@link gatun.backend.trees.files.LightGbmFile} found in order, with a zero byte after it.
+     * Throws INVALID_ARGUMENT when the library cannot read it.
      */
     static LightGbmForest load(String model, String fileName, MemorySegment text, int threads) {
         String what = "model '" + model + "': LightGBM cannot load its " + fileName;
@@ -63,19 +60,11 @@ final class LightGbmForest implements Forest {
         }
     }
 
-    /**
-     * Looks at what a call returned, in the thread that made it.
-     *
-     * @param code the kind of failure, if it is one
-     * @throws GatunException with the library's text
-     */
+    /** Throws an exception with the library's text if a call of this thread failed; {@code code} is its kind. */
     static void check(int returned, ErrorCode code, String what) {
         if (returned != 0) {
-            throw new GatunException(
-                    code,
-                    what + ": "
-                            + NativeMemory.string(lightgbm_h.LGBM_GetLastError())
-                                    .strip());
+            String reason = NativeMemory.string(lightgbm_h.LGBM_GetLastError()).strip();
+            throw new GatunException(code, what + ": " + reason);
         }
     }
 
@@ -144,7 +133,6 @@ final class LightGbmForest implements Forest {
 
     /** Asks a booster of LightGBM, which writes where it is told to. */
     static final class LightGbmPredictor implements Predictor {
-        private static final int ALL = -1;
         private static final int ROW_MAJOR = 1;
         private static final String FAILED = "LightGBM failed";
 
@@ -166,7 +154,7 @@ final class LightGbmForest implements Forest {
         private final int columns;
         private final int trees;
 
-        /** Where numbers go that the library cannot write where they belong. */
+        /** Memory for numbers that the library cannot write to their target. */
         private final Scratch scratch = new Scratch();
 
         /** What the library has prepared for single rows of either datatype; NULL before the first. */

@@ -21,16 +21,14 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The file of a forest. {@code path} says where it is. {@code format} says what is in it. */
+/** The file of a forest. */
 record ModelFile(Path path, ForestFormat format) {
-    /** The name that a configuration gets which names none: the server's rule for backends whose files it does not know. */
+    /** The name that the server gives to configurations without one, for backends whose files it does not know. */
     private static final String NAMELESS = "model." + TreesBackend.NAME;
 
     /**
-     * Finds the file of a version: the one that the configuration names, else the usual one of its {@code model_type},
-     * else the first usual one that is there.
-     *
-     * @throws GatunException NOT_FOUND when there is none, UNSUPPORTED for a format that nothing here reads
+     * Finds a version's file: the configured one, else the usual one of its {@code model_type}, else the first usual
+     * one. Throws NOT_FOUND when there is none, UNSUPPORTED for a format that nothing here reads.
      */
     static ModelFile find(ModelConfig config, Settings settings, Path versionDirectory) {
         String name = config.getDefaultModelFilename();
@@ -80,10 +78,8 @@ record ModelFile(Path path, ForestFormat format) {
     }
 
     /**
-     * Looks through what {@link #read} gave, since the libraries do not, and makes JSON of XGBoost's binary format.
-     *
-     * @return what the library is to read, with a zero byte behind it
-     * @throws GatunException INVALID_ARGUMENT when the file is damaged
+     * Checks what {@link #read} gave, since the libraries do not. Returns what the library is to read, with a zero byte
+     * behind it: for XGBoost's binary format, JSON. Throws INVALID_ARGUMENT when the file is damaged.
      */
     MemorySegment checked(MemorySegment bytes, String model, Arena arena) {
         MemorySegment content = bytes.asSlice(0, bytes.byteSize() - 1);
@@ -111,11 +107,7 @@ record ModelFile(Path path, ForestFormat format) {
         return path.getFileName().toString();
     }
 
-    /**
-     * The bytes of the file, and a zero byte, in memory of {@code arena}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or is empty
-     */
+    /** The bytes of the file, and a zero byte. Throws INVALID_ARGUMENT when it cannot be read, or is empty. */
     MemorySegment read(Arena arena) {
         try (FileChannel channel = FileChannel.open(path)) {
             long byteSize = channel.size();

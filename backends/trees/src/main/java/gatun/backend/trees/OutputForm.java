@@ -6,12 +6,8 @@ import gatun.memory.tensor.ElementLayouts;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How an output is made of the library's numbers. Immutable.
- *
- * @param kind what is done with them
- * @param datatype what the output's elements are
- * @param columns how many numbers the library has for a row
- * @param threshold of {@link Kind#CLASS}, for rows with one number
+ * How an output is made of the library's {@code columns} numbers of a row. {@code threshold} is for {@link Kind#CLASS}
+ * of rows with one number. Immutable.
  */
 record OutputForm(Kind kind, Datatype datatype, int columns, float threshold) {
     /** What is done with the library's numbers. */
@@ -42,7 +38,11 @@ record OutputForm(Kind kind, Datatype datatype, int columns, float threshold) {
             return;
         }
         switch (kind) {
-            case PLAIN -> convert(numbers, library, rows * columns, target);
+            case PLAIN -> {
+                for (long i = 0; i < rows * columns; i++) {
+                    set(target, i, number(numbers, library, i));
+                }
+            }
             case CLASS -> {
                 for (long row = 0; row < rows; row++) {
                     set(target, row, choose(numbers, library, row * columns));
@@ -56,12 +56,6 @@ record OutputForm(Kind kind, Datatype datatype, int columns, float threshold) {
                     set(target, 2 * row + 1, second);
                 }
             }
-        }
-    }
-
-    private void convert(MemorySegment numbers, Datatype library, long count, MemorySegment target) {
-        for (long i = 0; i < count; i++) {
-            set(target, i, number(numbers, library, i));
         }
     }
 

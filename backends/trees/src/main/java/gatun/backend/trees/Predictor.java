@@ -11,15 +11,9 @@ interface Predictor extends AutoCloseable {
     Datatype datatype();
 
     /**
-     * Asks for {@code quantity} of some rows, which are read where they are.
-     *
-     * @param rows one row of features after the other
-     * @param datatype FP32 or FP64
-     * @param count how many rows there are; at least 1
-     * @param target where the numbers may go if the library can write there: of the very size that they need, else empty
-     * @return where the numbers are, one row's after the other's: {@code target}, or memory that is valid until this
-     *     thread asks the forest again
-     * @throws gatun.memory.tensor.GatunException when the library fails
+     * Asks about {@code count} rows (FP32 or FP64, at least 1), read in place. Returns {@code target} where the library
+     * can write there, which must then have the very size of the numbers, else memory that is valid until this thread
+     * asks again. The numbers lie row by row. Throws {@link gatun.memory.tensor.GatunException} when the library fails.
      */
     MemorySegment predict(Quantity quantity, MemorySegment rows, Datatype datatype, long count, MemorySegment target);
 

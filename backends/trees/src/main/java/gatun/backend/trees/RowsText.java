@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Tells XGBoost where rows are, in the text that numpy calls the array interface. One text, in which only address, count
- * and type change: numbers stand in fields of equal width, with blanks before them. For one thread at a time.
+ * Rows as numpy's array interface, the text that XGBoost takes. Only address, count and type change, in fields of equal
+ * width with blanks before the number. For one thread at a time.
  */
 final class RowsText {
     private static final String BLANK_NUMBER = " ".repeat(20);

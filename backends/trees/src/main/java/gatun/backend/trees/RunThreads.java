@@ -4,12 +4,7 @@ package gatun.backend.trees;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInstanceGroup;
 
-/**
- * How many threads a run may use.
- *
- * @param count at least 1
- * @param text the same, and why, for people
- */
+/** The number of threads that a run may use, at least 1, and the same with its reason for people. */
 record RunThreads(int count, String text) {
     /** The configured number, or a share of the cores, so that all instances together have no more threads. */
     static RunThreads of(Settings settings, ModelConfig config, int cores) {

@@ -32,9 +32,8 @@ final class Scratch implements AutoCloseable {
         private Pointers() {}
 
         /**
-         * The address of memory that outlives the call: a run's own, or that of an instance, which is closed after its last
-         * run. To pass the memory itself would have the JVM hold its arena during the call, each argument's, which takes
-         * longer than small forests.
+         * The address of memory that outlives the call. With the memory itself the JVM would hold its arena during the
+         * call, for each argument, which takes longer than small forests.
          */
         static MemorySegment to(MemorySegment memory) {
             return MemorySegment.ofAddress(memory.address());

@@ -10,15 +10,10 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * A model's parameters, by the names that users of Triton's FIL backend know. Those that choose among that backend's
- * ways to compute the same ({@code storage_type}, {@code algo}, {@code layout}, {@code chunk_size},
- * {@code transfer_threshold}, ...) are taken and have no effect.
- *
- * @param format what is in the file; empty to tell by its name
- * @param classifier whether the model chooses a class; empty for what the library's own prediction gives
- * @param probabilities whether a classifier answers with each class's probability in place of the class
- * @param threshold the probability above which a model of two classes chooses the second
- * @param threads how many threads a run of one instance may use; empty for a choice
+ * A model's parameters, by the names of Triton's FIL backend. Those that choose among ways to compute the same, such as
+ * {@code storage_type}, have no effect. Empty means: format by the file's name, classifier as the library predicts,
+ * threads by choice. With {@code probabilities} a classifier answers with them in place of the class; above {@code
+ * threshold}, a model of two classes chooses the second.
  */
 record Settings(
         Optional<ForestFormat> format,
@@ -58,7 +53,7 @@ record Settings(
     /** More than any machine has cores for: a library makes as many as it is told. */
     private static final int MAX_THREADS = 1024;
 
-    /** Those of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
+    /** The settings of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
     static Settings of(ModelConfig config) {
         Optional<ForestFormat> format = text(config, FORMAT).map(type -> ForestFormat.ofType(type)
                 .orElseThrow(() -> wrong(FORMAT, type, "one of " + ForestFormat.types())));

@@ -35,10 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs forests of decision trees: XGBoost's models and LightGBM's, each by its own library, with the names and
- * parameters of Triton's FIL backend. The libraries are not part of the server: {@code ./gatun install xgboost} and
- * {@code ./gatun install lightgbm} put them into the user's cache, or the options {@code xgboost-library} and
- * {@code lightgbm-library} name them. One more option: {@code default-max-batch-size}.
+ * Runs forests of XGBoost and LightGBM, with the names and parameters of Triton's FIL backend. The libraries are not
+ * part of the server: {@code ./gatun install xgboost} and {@code lightgbm} download them, or options name them.
  */
 public final class TreesBackend implements Backend {
     static final String NAME = "fil";
@@ -53,7 +51,6 @@ public final class TreesBackend implements Backend {
             new Option(BATCH_SIZE, "The largest batch of a model that does not say its inputs and outputs."));
 
     private static final List<String> NAMES = OPTIONS.stream().map(Option::name).toList();
-
     private static final Logger LOG = LoggerFactory.getLogger(TreesBackend.class);
 
     private Libraries libraries = new Libraries("", "", LibraryCache.ofUser());
@@ -211,8 +208,8 @@ public final class TreesBackend implements Backend {
     }
 
     /**
-     * Owns a model of XGBoost: a booster for runs by one thread and, where a run may have more, another for those, since the
-     * number is a booster's own. Predictions may run side by side: those of trees change nothing in a booster.
+     * Owns a booster for runs by one thread and, where a run may have more, another for those: the number is a
+     * booster's own. Predictions may run side by side, since those of trees change nothing in a booster.
      */
     static final class XGBoostForest implements Forest {
         private final XGBoostBooster single;
@@ -228,14 +225,7 @@ public final class TreesBackend implements Backend {
             this.features = features;
         }
 
-        /**
-         * Loads a model.
-         *
-         * @param bytes its file, in JSON or UBJSON, with a byte after it
-         * @param threads how many threads each run may use
-         * @param probabilities whether a model that chooses among classes answers with their probabilities
-         * @throws GatunException INVALID_ARGUMENT when the library cannot read it, or it has no trees
-         */
+        /** Loads JSON or UBJSON with a byte after it. Throws INVALID_ARGUMENT when unreadable or without trees. */
         static XGBoostForest load(
                 String model, String fileName, MemorySegment bytes, int threads, boolean probabilities) {
             String what = "model '" + model + "': XGBoost cannot load its " + fileName;
@@ -310,7 +300,6 @@ public final class TreesBackend implements Backend {
         private static final int VALUE = 0;
         private static final int CONTRIBUTIONS = 2;
         private static final int LEAVES = 6;
-
         private static final String FAILED = "XGBoost failed";
 
         /** The library shares the rows of a run out in blocks of so many. */
@@ -332,12 +321,7 @@ public final class TreesBackend implements Backend {
         private final MemorySegment rank;
         private final MemorySegment result;
 
-        /**
-         * Asks one of two boosters of the same model.
-         *
-         * @param single asked about few rows
-         * @param team asked about more, where several threads help
-         */
+        /** Asks {@code single} about few rows, {@code team} about more, where several threads help. */
         XGBoostPredictor(XGBoostBooster single, XGBoostBooster team, int features) {
             this.single = single;
             this.team = team;

@@ -16,9 +16,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Asks a forest about the rows of requests, which are read where they lie. The rows of a large run are asked about in
- * parts: what the library computes beside the outputs takes bounded memory, and a run that nobody waits for ends after
- * one.
+ * Asks a forest about rows where they lie. A large run is made in parts: what the library computes beside the outputs
+ * takes bounded memory, and a run that nobody waits for ends after one.
  */
 final class TreesInstance implements BackendInstance {
     /** The most rows of a part, some tens of milliseconds for a thousand trees. */

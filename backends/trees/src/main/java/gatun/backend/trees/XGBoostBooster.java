@@ -27,13 +27,8 @@ final class XGBoostBooster implements AutoCloseable {
     }
 
     /**
-     * Loads a model.
-     *
-     * @param bytes its file, in JSON or UBJSON, with a byte after it
-     * @param threads how many threads a run has
-     * @param probabilities whether a model that chooses among classes answers with their probabilities
-     * @param what what fails if this does, the beginning of messages
-     * @throws GatunException INVALID_ARGUMENT when the library cannot read it
+     * Loads JSON or UBJSON with a byte after it; messages begin with {@code what}. With {@code probabilities} a model
+     * that chooses among classes answers with theirs. Throws INVALID_ARGUMENT when unreadable.
      */
     static XGBoostBooster load(MemorySegment bytes, int threads, boolean probabilities, String what) {
         try (Arena scratch = Arena.ofConfined()) {
@@ -107,12 +102,7 @@ final class XGBoostBooster implements AutoCloseable {
 
         private XGBoostCalls() {}
 
-        /**
-         * Looks at what a call returned, in the thread that made it.
-         *
-         * @param code the kind of failure, if it is one
-         * @throws GatunException with the library's text
-         */
+        /** Throws an exception with the library's text if a call of this thread failed; {@code code} is its kind. */
         static void check(int returned, ErrorCode code, String what) {
             if (returned != 0) {
                 throw new GatunException(code, what + ": " + text(NativeMemory.string(xgboost_h.XGBGetLastError())));

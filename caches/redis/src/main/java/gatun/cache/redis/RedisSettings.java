@@ -7,17 +7,7 @@ import gatun.spi.ResponseStore;
 import java.time.Duration;
 import java.util.Optional;
 
-/**
- * How to reach a Redis server and how much to ask of it.
- *
- * @param host its name or address
- * @param port its port
- * @param credentials who this server is to Redis; empty for nobody
- * @param database the number of the database
- * @param tls the files for TLS and the name to ask for; empty for no TLS
- * @param timeouts how long to wait
- * @param limits how many connections there are, how long a request waits for one, and how long a value may be
- */
+/** How to reach a Redis server, as nobody without {@code credentials}, in clear without {@code tls}; and its limits. */
 record RedisSettings(
         String host,
         int port,
@@ -28,18 +18,10 @@ record RedisSettings(
         ResponseStore.Limits limits) {
     private static final int LARGEST_VALUE = 64 << 20;
 
-    /**
-     * Who this server is to Redis.
-     *
-     * @param user the user; empty for the default one
-     */
+    /** Who this server is to Redis; the default user where it names none. */
     record Credentials(Optional<String> user, String password) {}
 
-    /**
-     * TLS to Redis.
-     *
-     * @param serverName the name that the certificate must have, and that is asked for; empty for the host's
-     */
+    /** TLS to Redis. The certificate must have {@code serverName}, or the host's name where that is empty. */
     record Tls(PeerTls files, Optional<String> serverName) {}
 
     /** How long to wait. */

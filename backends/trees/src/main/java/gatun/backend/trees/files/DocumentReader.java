@@ -8,10 +8,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Reads a document of objects, arrays, texts and numbers from its beginning to its end; each method reads the next
- * value. For one thread.
- *
- * <p>Every method throws INVALID_ARGUMENT, with the place, where the document has something else or ends.
+ * Reads a document of objects, arrays, texts and numbers; each method reads the next value. Every method throws
+ * INVALID_ARGUMENT, with the place, where the document has something else or ends. For one thread.
  */
 abstract sealed class DocumentReader permits JsonReader, UbjReader {
     /** Deeper than any model; the library's own reader would use up its stack. */
@@ -60,7 +58,11 @@ abstract sealed class DocumentReader permits JsonReader, UbjReader {
 
     abstract void skip();
 
-    abstract void requireEnd();
+    void requireEnd() {
+        if (!isAtEnd()) {
+            throw wrong("more behind the model");
+        }
+    }
 
     /** Reads an array of any values; returns how many there are. */
     long skipArray() {

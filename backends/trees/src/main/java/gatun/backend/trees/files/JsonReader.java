@@ -130,8 +130,6 @@ final class JsonReader extends DocumentReader {
     @Override
     void requireEnd() {
         passBlanks();
-        if (!isAtEnd()) {
-            throw wrong("more behind the model");
-        }
+        super.requireEnd();
     }
 }

@@ -6,14 +6,14 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A model of LightGBM, as far as the library trusts it: it jumps to where the file says that trees are, follows the
- * numbers of their nodes without a look, and ends the process over a tree that it cannot read. For one thread.
+ * A model of LightGBM, checked since the library trusts it: it follows the numbers of trees and nodes without a look,
+ * and ends the process over a tree that it cannot read. For one thread.
  */
 public final class LightGbmFile {
     private static final String FIRST_LINE = "tree";
@@ -32,12 +32,7 @@ public final class LightGbmFile {
         this.end = text.byteSize();
     }
 
-    /**
-     * Looks through a model.
-     *
-     * @param text the file, without the zero byte behind it
-     * @throws GatunException INVALID_ARGUMENT with what is wrong
-     */
+    /** Checks a file, without its zero byte. Throws {@link GatunException} INVALID_ARGUMENT with what is wrong. */
     public static void check(MemorySegment text) {
         new LightGbmFile(text).check();
     }
@@ -80,7 +75,7 @@ public final class LightGbmFile {
         String tree = "tree " + index;
         if (!line().startsWith(TREE)) {
             throw GatunException.invalidArgument(
-                    "there is no " + tree + " at byte " + first + ": it was cut short, or" + " changed by an editor");
+                    "there is no " + tree + " at byte " + first + ": it was cut short, or changed by an editor");
         }
         Map<String, String> lines = block(true);
         LightGbmTree.check(lines, features, tree);
@@ -139,12 +134,7 @@ public final class LightGbmFile {
 
         private LightGbmTree() {}
 
-        /**
-         * Checks that all ways through a tree end at a leaf, by features and categories that there are.
-         *
-         * @param lines what stands before {@code =} in a line, and behind
-         * @throws GatunException INVALID_ARGUMENT with what is wrong
-         */
+        /** Checks that all ways end at a leaf, by existing features and categories. Throws INVALID_ARGUMENT. */
         static void check(Map<String, String> lines, long features, String tree) {
             long leaves = number(lines, "num_leaves", tree);
             TreeShape.requireWithin(leaves - 1, Integer.MAX_VALUE - 1, tree, "num_leaves - 1");
@@ -257,28 +247,15 @@ public final class LightGbmFile {
         }
 
         static long[] numbers(String text, String where, String name) {
-            List<String> words = words(text);
-            long[] numbers = new long[words.size()];
-            for (int i = 0; i < words.size(); i++) {
-                numbers[i] = whole(words.get(i), where, name);
-            }
-            return numbers;
+            return words(text).stream()
+                    .mapToLong(word -> whole(word, where, name))
+                    .toArray();
         }
 
         static List<String> words(String text) {
-            List<String> words = new ArrayList<>();
-            int at = 0;
-            while (at < text.length()) {
-                int end = text.indexOf(' ', at);
-                if (end < 0) {
-                    end = text.length();
-                }
-                if (end > at) {
-                    words.add(text.substring(at, end));
-                }
-                at = end + 1;
-            }
-            return words;
+            return Arrays.stream(text.split(" ", -1))
+                    .filter(word -> !word.isEmpty())
+                    .toList();
         }
 
         private static long whole(String word, String where, String name) {
@@ -322,8 +299,8 @@ public final class LightGbmFile {
         }
 
         private static GatunException noNumber(String word, String where, String name) {
-            String shown = word.length() > 40 ? word.substring(0, 40) + "..." : word;
-            return GatunException.invalidArgument(where + ": '" + name + "' has '" + shown + "', expected a number");
+            return GatunException.invalidArgument(
+                    where + ": '" + name + "' has '" + shown(word) + "', expected a number");
         }
     }
 }

@@ -7,13 +7,7 @@ import gatun.memory.tensor.GatunException;
 final class TreeShape {
     private TreeShape() {}
 
-    /**
-     * Checks the nodes' children: no node has two parents, and the first has none.
-     *
-     * @param children of each node, the left ones or the right ones; those of a leaf are not looked at
-     * @param used which nodes have a parent; true is added for each child
-     * @throws GatunException INVALID_ARGUMENT for the first node that is wrong
-     */
+    /** Checks left or right children: none has two parents, the first node none. Marks them in {@code used}. */
     static void check(int[] children, boolean[] used, boolean[] isLeaf, String tree) {
         for (int i = 0; i < children.length; i++) {
             if (isLeaf[i]) {
@@ -39,12 +33,7 @@ final class TreeShape {
         }
     }
 
-    /**
-     * Checks a value.
-     *
-     * @param most the largest that it may have; the smallest is 0
-     * @throws GatunException INVALID_ARGUMENT when it is beyond
-     */
+    /** Checks a value's range, from 0. Throws {@link GatunException} INVALID_ARGUMENT when it is beyond. */
     static void requireWithin(long value, long most, String tree, String what) {
         if (value < 0 || value > most) {
             throw GatunException.invalidArgument(tree + ": '" + what + "' has " + value + ", expected 0 to " + most);

@@ -69,7 +69,7 @@ final class UbjReader extends DocumentReader {
         long count = length();
         // Not all at once: the product may be beyond any number.
         for (long i = 0; i < count; i++) {
-            passOf(type);
+            pass(width(type));
         }
         return count;
     }
@@ -91,10 +91,6 @@ final class UbjReader extends DocumentReader {
 
     private boolean isTyped() {
         return peek() == '[' && peekSecond() == '$';
-    }
-
-    private void passOf(byte type) {
-        pass(width(type));
     }
 
     /** The bytes of a number; 0 for what is none. */
@@ -166,15 +162,8 @@ final class UbjReader extends DocumentReader {
                 if (width(type) == 0) {
                     throw wrong("a value of type " + describe(type));
                 }
-                passOf(type);
+                pass(width(type));
             }
-        }
-    }
-
-    @Override
-    void requireEnd() {
-        if (!isAtEnd()) {
-            throw wrong("more behind the model");
         }
     }
 }

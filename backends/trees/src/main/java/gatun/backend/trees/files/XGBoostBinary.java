@@ -10,10 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
 
 /**
- * Makes JSON of a model in XGBoost's binary format, which the library's versions up to 3.0 wrote and later ones do not
- * read: structs as they lay in memory, and texts and lists with a length of eight bytes before them. For one thread.
+ * Makes JSON of XGBoost's binary format, which its versions up to 3.0 wrote and later ones do not read: structs as they
+ * lay in memory, and texts and lists with a length of eight bytes before them. For one thread.
  */
 public final class XGBoostBinary {
     /** What newer files begin with. */
@@ -33,7 +34,6 @@ public final class XGBoostBinary {
     private static final int GOES_LEFT_WHEN_MISSING = 1 << 31;
 
     private static final int NO_PARENT = Integer.MAX_VALUE;
-
     private static final String OBJECTIVE = "objective";
 
     private final MemorySegment bytes;
@@ -46,10 +46,8 @@ public final class XGBoostBinary {
     }
 
     /**
-     * The same model as JSON, with a zero byte behind it.
-     *
-     * @param bytes the file
-     * @throws GatunException INVALID_ARGUMENT when it is no such file, or one of before XGBoost 1.0
+     * The same model as JSON, with a zero byte behind it. Throws {@link GatunException} INVALID_ARGUMENT when it is no
+     * such file, or one of before XGBoost 1.0.
      */
     public static MemorySegment toJson(MemorySegment bytes, Arena arena) {
         XGBoostBinary binary = new XGBoostBinary(bytes, arena);
@@ -60,8 +58,6 @@ public final class XGBoostBinary {
     private void convert() {
         if (bytes.byteSize() > SIGNATURE.length() && text(SIGNATURE.length()).equals(SIGNATURE)) {
             at = SIGNATURE.length();
-        } else {
-            at = 0;
         }
         long learner = take(LEARNER_BYTES);
         float baseScore = bytes.get(ElementLayouts.FP32, learner);
@@ -105,8 +101,7 @@ public final class XGBoostBinary {
             writeTree(i);
         }
         json.add("],\"tree_info\":");
-        long classes = take(4L * Math.max(0, treeCount));
-        writeIntegers(classes, 4, treeCount, number -> number);
+        writeIntegers(take(4L * Math.max(0, treeCount)), 4, treeCount, number -> number);
         json.add(",\"gbtree_model_param\":{\"num_trees\":\"")
                 .add(Integer.toString(treeCount))
                 .add("\",\"num_parallel_tree\":\"")
@@ -183,16 +178,10 @@ public final class XGBoostBinary {
         return "\"" + text + "\"";
     }
 
-    /** Makes an integer of the file one of the model. */
-    @FunctionalInterface
-    private interface Change {
-        int of(int number);
-    }
-
-    private void writeIntegers(long first, int stride, long count, Change change) {
+    private void writeIntegers(long first, int stride, long count, IntUnaryOperator change) {
         json.add("[");
         for (long i = 0; i < count; i++) {
-            json.add(i == 0 ? "" : ",").add(Integer.toString(change.of(integer(first + i * stride))));
+            json.add(i == 0 ? "" : ",").add(Integer.toString(change.applyAsInt(integer(first + i * stride))));
         }
         json.add("]");
     }
@@ -200,8 +189,7 @@ public final class XGBoostBinary {
     private void writeFloats(long first, int stride, long count) {
         json.add("[");
         for (long i = 0; i < count; i++) {
-            float number = bytes.get(ElementLayouts.FP32, first + i * stride);
-            json.add(i == 0 ? "" : ",").add(Float.toString(number));
+            json.add(i == 0 ? "" : ",").add(Float.toString(bytes.get(ElementLayouts.FP32, first + i * stride)));
         }
         json.add("]");
     }
@@ -226,14 +214,8 @@ public final class XGBoostBinary {
 
     /** The next bytes as a text; they are not taken. */
     private String text(long length) {
-        long first = at;
-        take(length);
-        at = first;
-        byte[] text = new byte[(int) length];
-        for (int i = 0; i < text.length; i++) {
-            text[i] = bytes.get(ValueLayout.JAVA_BYTE, first + i);
-        }
-        return new String(text, ISO_8859_1);
+        at = take(length);
+        return new String(bytes.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE), ISO_8859_1);
     }
 
     /** Takes bytes; returns where they begin. */

@@ -28,13 +28,7 @@ public final class XGBoostFile {
         this.in = in;
     }
 
-    /**
-     * Looks through a model.
-     *
-     * @param bytes the file
-     * @param ubj whether it is UBJSON
-     * @throws GatunException INVALID_ARGUMENT with what is wrong, and where
-     */
+    /** Checks a file, JSON or UBJSON. Throws {@link GatunException} INVALID_ARGUMENT with what is wrong, and where. */
     public static void check(MemorySegment bytes, boolean ubj) {
         XGBoostFile file = new XGBoostFile(ubj ? new UbjReader(bytes) : new JsonReader(bytes));
         file.read();
@@ -193,12 +187,7 @@ public final class XGBoostFile {
             }
         }
 
-        /**
-         * Checks that all ways through the tree end at a leaf, by features that there are.
-         *
-         * @param groups how many classes or targets the model has
-         * @throws GatunException INVALID_ARGUMENT with what is wrong
-         */
+        /** Checks that all ways end at a leaf, by existing features. {@code groups} counts classes or targets. */
         void check(long featureCount, long groups, String tree) {
             if (nodes < 1) {
                 throw GatunException.invalidArgument(tree + " has no nodes");
