@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.listener.OpenConnections.WireProtocol;
 import io.helidon.webserver.CloseConnectionException;
 import java.time.Duration;
 import java.util.EnumMap;

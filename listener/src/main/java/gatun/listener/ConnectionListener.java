@@ -5,6 +5,7 @@ import gatun.listener.AcceptedConnection.ChannelSocket;
 import gatun.listener.ClientError.ClientErrors.LogPace;
 import gatun.listener.OpenConnections.ConnectionLimits.ListenerScope;
 import gatun.listener.OpenConnections.ConnectionRefusal;
+import gatun.listener.OpenConnections.WireProtocol;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;

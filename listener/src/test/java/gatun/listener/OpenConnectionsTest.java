@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections.ConnectionRefusal;
+import gatun.listener.OpenConnections.WireProtocol;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;

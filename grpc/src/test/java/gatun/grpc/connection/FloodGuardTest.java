@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import gatun.grpc.frames.Http2Error;
+import gatun.grpc.connection.ClientSettings.FloodGuard;
 import gatun.grpc.frames.Http2Error.ConnectionError;
+import gatun.grpc.frames.Http2Error;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package gatun.grpc.streams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.streams.InboundMessage.ReceiveWindow;
 import org.junit.jupiter.api.Test;
 
 class ReceiveWindowTest {

@@ -2,18 +2,19 @@
 package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
+import gatun.http.connection.DirectRequests.LongHeads;
 import gatun.http.connection.ResponseSender.ResponseOutput;
 import gatun.http.connection.StopNotice.RequestActivity;
-import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.listener.ConnectionUse;
 import gatun.listener.Transport.SocketTransport;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.limits.WorkBudgets.WorkBudget;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.placement.RunPlacement;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;

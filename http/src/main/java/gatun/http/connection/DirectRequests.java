@@ -5,11 +5,12 @@ import gatun.http.connection.ClientPresence.ClientWait;
 import gatun.http.connection.IncomingRequest.DirectRequest;
 import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ChannelTransport;
-import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.listener.Transport.SocketTransport;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.placement.RunTimeEstimator;
+import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.Router;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -349,5 +351,32 @@ final class DirectRequests {
 
     boolean hasMore() {
         return bytes.hasRemaining();
+    }
+
+    /** A budget of heap for long heads over all connections: slow ones would fill the heap. Thread-safe. */
+    static final class LongHeads {
+        static final LongHeads OF_PROCESS = new LongHeads(16 << 20);
+
+        private final int most;
+        private final Semaphore bytes;
+
+        LongHeads(int most) {
+            this.most = most;
+            this.bytes = new Semaphore(most);
+        }
+
+        /** Takes {@code byteSize} more bytes, given back by {@link #give}. Throws RefusedHead when others have them. */
+        void take(int byteSize) throws RequestHeadParser.RefusedHead {
+            if (!bytes.tryAcquire(byteSize)) {
+                throw new RequestHeadParser.RefusedHead(
+                        Status.SERVICE_UNAVAILABLE_503,
+                        "other requests with long heads take the " + most
+                                + " bytes there are for them; send shorter headers, or try again later");
+            }
+        }
+
+        void give(int byteSize) {
+            bytes.release(byteSize);
+        }
     }
 }

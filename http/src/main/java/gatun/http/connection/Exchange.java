@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.AllowedOrigins.HostCheck;
 import gatun.http.connection.AllowedOrigins.RequestOrigin;
 import gatun.http.json.JsonWriter;
 import gatun.memory.buffers.Sender;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.AllowedOrigins.HostCheck;
 import gatun.http.connection.HttpConnections.ConnectionResources;
 import gatun.http.connection.IncomingRequest.DirectRequest;
-import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.AccessEntry;

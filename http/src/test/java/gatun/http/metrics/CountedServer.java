@@ -16,7 +16,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
-import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.Tracing;

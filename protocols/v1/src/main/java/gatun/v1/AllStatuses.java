@@ -2,7 +2,7 @@
 package gatun.v1;
 
 import gatun.memory.tensor.Hold;
-import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.wire.v1.ServerStatus;
 import java.util.function.Supplier;
 

@@ -4,6 +4,7 @@ package gatun.runtime.limits;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.spi.Setting;
 
 /**

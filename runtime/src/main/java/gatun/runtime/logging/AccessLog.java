@@ -3,8 +3,10 @@ package gatun.runtime.logging;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
-import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.MetricSink;
+import gatun.runtime.events.FlightRecording;
+import org.jspecify.annotations.Nullable;
 
 /** Where the entry of each request goes. Safe for any thread. */
 public interface AccessLog extends MetricSource {
@@ -60,6 +62,59 @@ public interface AccessLog extends MetricSource {
             sink.begin(LINES);
             sink.value(Labels.of("result", "dropped"), (double) droppedCount());
             sink.value(Labels.of("result", "written"), (double) writtenCount());
+        }
+    }
+
+    /** An access log that also serves flight recordings and who watches requests. Thread-safe. */
+    public static final class RecordedLog implements AccessLog {
+        private final AccessLog lines;
+        private volatile @Nullable RequestWatch watch;
+
+        /** Has {@code lines} write what it wants. */
+        public RecordedLog(AccessLog lines) {
+            this.lines = lines;
+        }
+
+        /** Has {@code newWatch} told of each request from now on, in the place of who was before. */
+        public void watch(RequestWatch newWatch) {
+            watch = newWatch;
+        }
+
+        @Override
+        public boolean isOn() {
+            return watch != null || lines.isOn() || FlightRecording.wantsRequests();
+        }
+
+        @Override
+        public boolean hasLines() {
+            return lines.hasLines();
+        }
+
+        @Override
+        public boolean write(AccessEntry entry) {
+            boolean kept = lines.hasLines() && lines.write(entry);
+            RequestWatch told = watch;
+            if (told != null) {
+                told.ended(entry);
+            }
+            return kept;
+        }
+
+        @Override
+        public long writtenCount() {
+            return lines.writtenCount();
+        }
+
+        @Override
+        public long droppedCount() {
+            return lines.droppedCount();
+        }
+
+        /** Is told of each request that has ended. Safe for any thread. */
+        @FunctionalInterface
+        public interface RequestWatch {
+            /** A request has ended. Called by its thread; must return at once, and not keep the entry. */
+            void ended(AccessEntry entry);
         }
     }
 }

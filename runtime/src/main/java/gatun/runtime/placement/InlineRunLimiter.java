@@ -2,6 +2,7 @@
 package gatun.runtime.placement;
 
 import gatun.memory.threads.SupervisedThread;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLongArray;

@@ -13,6 +13,7 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
+import gatun.runtime.repository.ServedModels.RepositoryMembers;
 import gatun.runtime.residency.ModelMemory;
 import gatun.spi.Setting;
 import java.time.Duration;

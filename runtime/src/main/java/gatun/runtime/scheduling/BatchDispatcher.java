@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.placement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.InstanceStates.Activity;
+import gatun.runtime.scheduling.LentInstances.InstanceOffers;
 import gatun.runtime.scheduling.Ticket.State;
 import gatun.spi.Tuning;
 import java.util.List;

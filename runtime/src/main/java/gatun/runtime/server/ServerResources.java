@@ -3,11 +3,11 @@ package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
-import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
+import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
-import gatun.runtime.logging.RecordedLog.RequestWatch;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.tracing.Tracing;
 

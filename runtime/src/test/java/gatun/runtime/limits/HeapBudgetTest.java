@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import org.junit.jupiter.api.Test;
 
 class HeapBudgetTest {

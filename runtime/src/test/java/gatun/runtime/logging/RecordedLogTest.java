@@ -4,6 +4,7 @@ package gatun.runtime.logging;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import gatun.runtime.logging.AccessLog.RecordedLog;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

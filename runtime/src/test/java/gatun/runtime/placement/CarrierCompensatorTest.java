@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.placement.InlineRunLimiter.CarrierCompensator;
 import gatun.runtime.placement.InlineRunLimiter.Carriers;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.testing.Await;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;

@@ -3,6 +3,7 @@ package gatun.runtime.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.runtime.ModelVersion.RunCounts;
 import gatun.runtime.placement.InlineRunLimiter;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.placement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.spi.Tuning;
 import gatun.testing.Await;

@@ -3,8 +3,8 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.placement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -23,6 +23,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The library with its one environment and shared objects. Thread-safe; lives as long as the process. */
@@ -270,6 +271,40 @@ final class Engine {
                 count.decrement();
                 return count.sum() == 0;
             }
+        }
+    }
+
+    /** How many native objects are alive, so that operators and tests can tell a leak. Safe for any thread. */
+    static final class LiveHandles {
+        private static final AtomicLong SESSIONS = new AtomicLong();
+        // Runs of all instances count here.
+        private static final LongAdder VALUES = new LongAdder();
+
+        private LiveHandles() {}
+
+        static void sessionOpened() {
+            SESSIONS.incrementAndGet();
+        }
+
+        static void sessionReleased() {
+            SESSIONS.decrementAndGet();
+        }
+
+        static void valueCreated() {
+            VALUES.increment();
+        }
+
+        static void valueReleased() {
+            VALUES.decrement();
+        }
+
+        static long sessions() {
+            return SESSIONS.get();
+        }
+
+        /** Values that were created or returned by a run, and not released. */
+        static long values() {
+            return VALUES.sum();
         }
     }
 }

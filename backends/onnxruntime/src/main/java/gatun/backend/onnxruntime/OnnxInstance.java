@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.ModelDescription.OutputShapes;
 import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
 import gatun.bindings.NativeException;

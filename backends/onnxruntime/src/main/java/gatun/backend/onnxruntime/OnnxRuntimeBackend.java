@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeLibrary;
@@ -11,8 +12,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
-import gatun.spi.ModelFormat;
 import gatun.spi.ModelFormat.Trait;
+import gatun.spi.ModelFormat;
 import gatun.spi.Setting;
 import gatun.spi.model.ConfigurationCompletion;
 import gatun.spi.model.OperatorLibraries;

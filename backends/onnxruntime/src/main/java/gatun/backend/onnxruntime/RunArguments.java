@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.memory.tensor.Datatype;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.bindings.NativeException;
 import gatun.bindings.onnxruntime.OrtApi;
 import java.lang.foreign.Arena;

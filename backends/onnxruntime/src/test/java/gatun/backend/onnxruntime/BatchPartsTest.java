@@ -4,6 +4,7 @@ package gatun.backend.onnxruntime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;

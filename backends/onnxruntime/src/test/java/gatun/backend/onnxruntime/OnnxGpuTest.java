@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.bindings.LibraryCache;
 import gatun.memory.cuda.CudaAllocation;
 import gatun.memory.cuda.CudaDevice;
@@ -22,8 +23,8 @@ import gatun.spi.Device;
 import gatun.spi.Execution;
 import gatun.spi.InstanceSpec;
 import gatun.testing.CudaLeakCheck;
-import gatun.testing.CudaStandIn;
 import gatun.testing.CudaStandIn.Count;
+import gatun.testing.CudaStandIn;
 import gatun.testing.OnnxFile;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;

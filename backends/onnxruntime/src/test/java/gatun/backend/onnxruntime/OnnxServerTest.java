@@ -4,6 +4,7 @@ package gatun.backend.onnxruntime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
@@ -15,8 +16,8 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
-import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
+import gatun.runtime.ModelStatus;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.testing.RuntimeExtension;

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
@@ -15,8 +16,8 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelOverride.OverrideRefusedException;
+import gatun.runtime.ModelOverride;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.OnnxGraph;

@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
@@ -11,13 +12,13 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
+import gatun.runtime.ModelStatus;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.Await;
-import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
+import gatun.testing.OnnxFile;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;

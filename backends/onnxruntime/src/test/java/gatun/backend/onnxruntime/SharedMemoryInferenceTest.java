@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import gatun.backend.onnxruntime.Engine.LiveHandles;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.regions.SharedRegions;
@@ -16,8 +17,8 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
+import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.testing.RuntimeExtension;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.history;
 
+import gatun.console.history.VersionHistory.Minute;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.history;
 
+import gatun.console.history.VersionHistory.Minute;
 import gatun.console.history.VersionRates.VersionKey;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.ModelIdentifier;
@@ -8,7 +9,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.AccessEntry;
-import gatun.runtime.logging.RecordedLog.RequestWatch;
+import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;
 import gatun.runtime.server.InferenceServer;
 import java.util.Comparator;
 import java.util.HashMap;

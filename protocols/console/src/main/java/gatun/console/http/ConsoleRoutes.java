@@ -6,7 +6,7 @@ import static gatun.http.routes.RouteTable.Route.get;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
-import gatun.http.routes.RouteConventions.StandardConventions;
+import gatun.http.routes.PathValues.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.ServerSurroundings;

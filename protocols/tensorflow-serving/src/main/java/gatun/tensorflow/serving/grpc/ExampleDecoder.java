@@ -2,10 +2,10 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.TextCache;
-import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireReader.LimitedReader;
-import gatun.runtime.limits.HeapBudget;
+import gatun.grpc.message.WireReader;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 

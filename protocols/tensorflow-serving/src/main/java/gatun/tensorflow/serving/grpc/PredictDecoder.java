@@ -3,11 +3,11 @@ package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.grpc.message.TextCache;
-import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireReader.LimitedReader;
+import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.Shape;
-import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
