@@ -24,8 +24,8 @@ give_up() {
 server=
 folder=$(mktemp -d "$(dirname "$cache")/training.XXXXXX")
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
-GATUN_JAVA_OPTS="-XX:AOTCacheOutput=$folder/cache" "$launcher" serve --model-repository="$models" \
-    --http-address=127.0.0.1 --grpc-address=127.0.0.1 --http-port=0 --grpc-port=0 --metrics-port=0 \
+GATUN_GRPC_PORT=0 GATUN_JAVA_OPTS="-XX:AOTCacheOutput=$folder/cache" "$launcher" serve --model-repository="$models" \
+    --http-address=127.0.0.1 --grpc-address=127.0.0.1 --http-port=0 --metrics-port=0 \
     --ready-file="$folder/ready" >"$folder/log" 2>&1 &
 server=$!
 waited=0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
@@ -23,8 +24,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Who may ask for what. Read once. */
@@ -84,40 +83,36 @@ final class AccessFlags extends FlagGroup {
         return name;
     }
 
-    /** Reads the token files. Throws {@link ParameterException}, which names the flag that is wrong. */
-    AccessSettings settings(CommandSpec command) {
+    /** Reads the token files. Throws {@link FlagException}, which names the flag that is wrong. */
+    AccessSettings settings() {
         return new AccessSettings(
-                rules(command, "", httpRestricted, httpTokens, httpForwarded),
-                rules(command, GRPC_PREFIX, grpcRestricted, grpcTokens, grpcForwarded));
+                rules("", httpRestricted, httpTokens, httpForwarded),
+                rules(GRPC_PREFIX, grpcRestricted, grpcTokens, grpcForwarded));
     }
 
-    private static HeaderRules rules(
-            CommandSpec command,
-            String prefix,
+    private static HeaderRules rules(String prefix,
             Flag<List<ApiGroupsFlag>> restricted,
             Flag<List<ApiGroupsFlag>> tokens,
             Flag<Optional<Pattern>> forwarded) {
         return new HeaderRules(
                 new ApiAccess(
-                        byGroup(command, restricted, rule -> header(prefix, rule)),
-                        byGroup(command, tokens, file -> TokenFile.open(Path.of(file)))),
+                        byGroup(restricted, rule -> header(prefix, rule)),
+                        byGroup(tokens, file -> TokenFile.open(Path.of(file)))),
                 forwarded.value().map(HeaderForwarding::of).orElseGet(HeaderForwarding::none));
     }
 
-    private static <T> Map<ApiGroup, T> byGroup(
-            CommandSpec command, Flag<List<ApiGroupsFlag>> flag, Function<String, T> reading) {
+    private static <T> Map<ApiGroup, T> byGroup(Flag<List<ApiGroupsFlag>> flag, Function<String, T> reading) {
         Map<ApiGroup, T> byGroup = new EnumMap<>(ApiGroup.class);
         for (ApiGroupsFlag rule : flag.value()) {
             T value;
             try {
                 value = reading.apply(rule.value());
             } catch (GatunException e) {
-                throw new ParameterException(command.commandLine(), flag.name() + ": " + e.getMessage(), e);
+                throw new FlagException(flag.name() + ": " + e.getMessage());
             }
             for (ApiGroup group : rule.groups()) {
                 if (byGroup.put(group, value) != null) {
-                    throw new ParameterException(
-                            command.commandLine(), flag.name() + " names the group " + group.wireName() + " twice.");
+                    throw new FlagException(flag.name() + " names the group " + group.wireName() + " twice.");
                 }
             }
         }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -17,7 +18,15 @@ final class EnvironmentVariables {
     /** What Kubernetes sets for a service named {@code gatun}, {@code GATUN_PORT=tcp://...}, is no flag. */
     private static final String SERVICE_ADDRESS = "tcp://";
 
+    /** Those that the launcher reads. */
+    private static final Set<String> OF_LAUNCHER = Set.of("GATUN_BUILD", "GATUN_CACHE", "GATUN_JAVA_OPTS");
+
     private EnvironmentVariables() {}
+
+    /** Whether a flag may have this name; a service of Kubernetes makes more such names. */
+    static boolean mayBeFlag(String variable) {
+        return variable.startsWith(PREFIX) && !OF_LAUNCHER.contains(variable);
+    }
 
     static String name(OptionSpec flag) {
         return PREFIX

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -139,6 +140,13 @@ public final class GatunCommand implements Callable<Integer> {
             EmbeddedModels embedded,
             Map<String, String> environment,
             String... arguments) {
+        if (arguments.length > 0 && arguments[0].equals(SERVE) && !SettingSources.areIn(environment)) {
+            List<String> rest = List.of(arguments).subList(1, arguments.length);
+            OptionalInt status = ServeCommand.servePlainly(serve, rest);
+            if (status.isPresent()) {
+                return status.getAsInt();
+            }
+        }
         SettingSources sources = new SettingSources();
         Map<String, Supplier<Object>> commands = commands(serve, embedded);
         commands.keySet().retainAll(needed(Set.copyOf(commands.keySet()), arguments));

@@ -8,8 +8,6 @@ import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagType.FlagException;
 import java.util.List;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** TLS on the gRPC listener. Read once. */
 final class GrpcTlsFlags extends FlagGroup {
@@ -23,16 +21,14 @@ final class GrpcTlsFlags extends FlagGroup {
             "The server's certificate in PEM format, followed by those that vouch for it.",
             "Certificates in PEM format of those who vouch for clients.");
 
-    /** Empty where TLS is off. Throws {@link ParameterException} or {@link FlagException} for a file's flag. */
-    Optional<TlsFiles> files(CommandSpec spec, List<ProtocolProvider> protocols) {
+    /** Empty where TLS is off. Throws {@link FlagException} for a file's flag. */
+    Optional<TlsFiles> files(List<ProtocolProvider> protocols) {
         Flag<Boolean> because = mutual.value() ? mutual : tls;
         Optional<GrpcTls> other = protocols.stream()
                 .flatMap(protocol -> protocol.grpcTls().stream())
                 .findFirst();
         if (other.isPresent() && because.value()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    other.get().flag() + " and " + because.name()
+            throw new FlagException(other.get().flag() + " and " + because.name()
                             + " both say how gRPC is protected; give one of them.");
         }
         if (other.isPresent()) {
@@ -42,8 +38,8 @@ final class GrpcTlsFlags extends FlagGroup {
             return Optional.empty();
         }
         return Optional.of(new TlsFiles(
-                TlsFileFlags.required(spec, because, files.certificate),
-                TlsFileFlags.required(spec, because, files.key),
-                mutual.value() ? Optional.of(TlsFileFlags.required(spec, because, files.roots)) : Optional.empty()));
+                TlsFileFlags.required(because, files.certificate),
+                TlsFileFlags.required(because, files.key),
+                mutual.value() ? Optional.of(TlsFileFlags.required(because, files.roots)) : Optional.empty()));
     }
 }

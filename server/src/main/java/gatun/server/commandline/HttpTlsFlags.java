@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.protocol.flags.FlagGroup;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** TLS on the HTTP listener, which is spoken where there is a certificate. Read once. */
 final class HttpTlsFlags extends FlagGroup {
@@ -17,16 +16,16 @@ final class HttpTlsFlags extends FlagGroup {
                     + " that vouch for it.",
             "Lets in only clients with a certificate for which one of these vouches, in PEM format.");
 
-    /** Empty where TLS is off. Throws {@link ParameterException}, which names the file's flag that is missing. */
-    Optional<TlsFiles> files(CommandSpec spec) {
+    /** Empty where TLS is off. Throws {@link FlagException}, which names the file's flag that is missing. */
+    Optional<TlsFiles> files() {
         boolean key = files.key.value().isPresent();
         Optional<PemFile> roots = TlsFileFlags.given(files.roots);
         if (files.certificate.value().isEmpty() && !key && roots.isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(new TlsFiles(
-                TlsFileFlags.required(spec, key ? files.key : files.roots, files.certificate),
-                TlsFileFlags.required(spec, files.certificate, files.key),
+                TlsFileFlags.required(key ? files.key : files.roots, files.certificate),
+                TlsFileFlags.required(files.certificate, files.key),
                 roots));
     }
 }

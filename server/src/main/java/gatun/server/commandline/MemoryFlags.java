@@ -14,8 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** Native memory. Read once. */
 final class MemoryFlags extends OverlayFlags<MemorySettings> {
@@ -70,12 +68,10 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
         super(standard);
     }
 
-    /** Throws {@link ParameterException} when the flags of {@code spec}'s command contradict each other. */
-    MemorySettings settings(CommandSpec spec) {
+    /** Throws {@link FlagException} when the flags of {@code spec}'s command contradict each other. */
+    MemorySettings settings() {
         if (!cacheOptions.value().isEmpty() && olderCacheByteSize.value().isPresent()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "Incompatible flags " + olderCacheByteSize.name() + " and " + cacheOptions.name()
+            throw new FlagException("Incompatible flags " + olderCacheByteSize.name() + " and " + cacheOptions.name()
                             + " both provided. Please provide one or the other.");
         }
         Optional<ResponseCacheSettings> older =
@@ -85,16 +81,14 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                 pinnedByteSize.value(),
                 new ClientRegions.Rules(clientSharedMemory.value(), remoteClientSharedMemory.value()),
                 trustedClients.value(),
-                cache(spec).or(() -> older).or(standard::responseCache),
+                cache().or(() -> older).or(standard::responseCache),
                 devicePools.value());
     }
 
-    private Optional<ResponseCacheSettings> cache(CommandSpec spec) {
+    private Optional<ResponseCacheSettings> cache() {
         Map<String, Map<String, String>> caches = NamedOption.byOwner(cacheOptions.value());
         if (caches.size() > 1) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "multiple cache configurations are not supported: " + cacheOptions.name() + " names "
+            throw new FlagException("multiple cache configurations are not supported: " + cacheOptions.name() + " names "
                             + String.join(" and ", new TreeSet<>(caches.keySet())) + "; choose one of them");
         }
         return caches.entrySet().stream().findFirst().map(cache -> {
@@ -104,7 +98,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
             try {
                 return localCache(cache.getValue());
             } catch (FlagException e) {
-                throw new ParameterException(spec.commandLine(), cacheOptions.name() + ": " + e.getMessage(), e);
+                throw new FlagException(cacheOptions.name() + ": " + e.getMessage());
             }
         });
     }

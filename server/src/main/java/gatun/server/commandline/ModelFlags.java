@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
@@ -26,8 +27,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The flags that choose models. Read once. */
 final class ModelFlags extends OverlayFlags<ServedModelSettings> {
@@ -183,9 +182,8 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
         super(standard);
     }
 
-    /** Throws {@link ParameterException} when the flags of {@code command} contradict each other. */
-    ServedModelSettings settings(
-            CommandSpec command, ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
+    /** Throws {@link FlagException} when the flags of {@code command} contradict each other. */
+    ServedModelSettings settings(ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
         List<Path> folders = Stream.concat(
                         standard.sources().repositories().stream(), ModelPlace.paths(repositories.value()).stream())
                 .toList();
@@ -194,7 +192,7 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
                         ModelPlace.locations(paths.value()).stream())
                 .toList());
         ControlMode mode = controlMode.value();
-        requireConsistency(command, folders.isEmpty() && stored.repositories().isEmpty(), list);
+        requireConsistency(folders.isEmpty() && stored.repositories().isEmpty(), list);
         boolean followsList = list.isGiven()
                 && mode == ControlMode.NONE
                 && folders.isEmpty()
@@ -264,34 +262,25 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
                 .collect(Collectors.toSet());
     }
 
-    private void requireConsistency(CommandSpec command, boolean noRepository, ModelListFlags list) {
+    private void requireConsistency(boolean noRepository, ModelListFlags list) {
         ControlMode mode = controlMode.value();
         if (noRepository && paths.value().isEmpty() && !list.isGiven()) {
-            throw new ParameterException(
-                    command.commandLine(), "missing PATH, or --model-repository=DIR: there are no models to serve");
+            throw new FlagException("missing PATH, or --model-repository=DIR: there are no models to serve");
         }
         if (list.opensFolders() && !list.isGiven()) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "--reload-base-path is for lists of models that clients replace; give --model_config_file or"
+            throw new FlagException("--reload-base-path is for lists of models that clients replace; give --model_config_file or"
                             + " --model_base_path too, or leave it out.");
         }
         if (list.isGiven() && !paths.value().isEmpty()) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "'" + paths.value().getFirst() + "' names models, and so do --model_config_file and"
+            throw new FlagException("'" + paths.value().getFirst() + "' names models, and so do --model_config_file and"
                             + " --model_base_path, whose list clients may replace. Give one or the other.");
         }
         if (list.isGiven() && mode == ControlMode.EXPLICIT) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "--model-control-mode=explicit loads models by name; --model_config_file and --model_base_path load"
+            throw new FlagException("--model-control-mode=explicit loads models by name; --model_config_file and --model_base_path load"
                             + " what they list. Give one or the other.");
         }
         if (!loadModels.value().isEmpty() && mode != ControlMode.EXPLICIT) {
-            throw new ParameterException(
-                    command.commandLine(),
-                    "--load-model needs --model-control-mode=explicit: in mode "
+            throw new FlagException("--load-model needs --model-control-mode=explicit: in mode "
                             + mode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
         }
     }

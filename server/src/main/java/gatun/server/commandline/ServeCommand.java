@@ -19,9 +19,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.SequencedMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
@@ -30,7 +33,7 @@ import picocli.CommandLine.ParameterException;
 /** {@code gatun serve}: Triton's flags, so that existing argument lists work. They overlay the settings. */
 final class ServeCommand implements Callable<Integer> {
     private final ServeAction action;
-    private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
+    private @Nullable CommandSpec spec;
     private final List<Section> sections = new ArrayList<>();
     private final List<ProtocolProvider> protocols;
     private final ModelFlags models;
@@ -76,17 +79,18 @@ final class ServeCommand implements Callable<Integer> {
         trace = group("Tracing", new TraceFlags());
         protocols = listeners.protocols();
         protocols.forEach(protocol -> protocol.flags().forEach(this::place));
-        SequencedMap<String, CommandSpec> specs = new LinkedHashMap<>();
-        for (Section section : sections) {
-            FlagSpecs.add(section.flags(), specs.computeIfAbsent(section.title(), title -> CommandSpec.create()));
-        }
-        specs.forEach(spec::addMixin);
-        spec.addMixin("Help", HelpFlag.mixin());
     }
 
     /** The command. {@code standard} holds the defaults. */
     static CommandLine create(ServeAction action, ServerSettings standard) {
-        CommandSpec spec = new ServeCommand(action, standard).spec;
+        ServeCommand serve = new ServeCommand(action, standard);
+        CommandSpec spec = CommandSpec.wrapWithoutInspection(serve);
+        SequencedMap<String, CommandSpec> specs = new LinkedHashMap<>();
+        for (Section section : serve.sections) {
+            FlagSpecs.add(section.flags(), specs.computeIfAbsent(section.title(), title -> CommandSpec.create()));
+        }
+        specs.forEach(spec::addMixin);
+        spec.addMixin("Help", HelpFlag.mixin());
         KnownFlags.addTo(spec);
         spec.name("serve");
         spec.usageMessage()
@@ -97,7 +101,24 @@ final class ServeCommand implements Callable<Integer> {
                 .customSynopsis("gatun serve [FLAG]... PATH...")
                 .sectionMap()
                 .put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagHelp());
+        serve.spec = spec;
         return new CommandLine(spec);
+    }
+
+    /** Serves by {@code arguments} alone, and returns the exit status; empty, and nothing was done, where they are not plain. */
+    static OptionalInt servePlainly(ServeAction action, List<String> arguments) {
+        ServeCommand serve = new ServeCommand(action, ServerSettings.standard());
+        if (!PlainArguments.read(
+                serve.sections.stream().map(Section::flags).toList(), arguments)) {
+            return OptionalInt.empty();
+        }
+        ServerSettings settings;
+        try {
+            settings = serve.settings();
+        } catch (FlagException e) {
+            return OptionalInt.empty(); // and the whole command line says what is wrong
+        }
+        return OptionalInt.of(action.serve(settings, serve.log.settings(), List.of()));
     }
 
     private <G extends FlagGroup> G group(String title, G group) {
@@ -115,31 +136,32 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        server.requireProfile(spec);
+        CommandLine command = Objects.requireNonNull(spec).commandLine();
         ServerSettings settings;
         try {
             settings = settings();
-            protocols.forEach(ProtocolProvider::check);
         } catch (FlagException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+            throw new ParameterException(command, e.getMessage(), e);
         }
-        return action.serve(
-                settings, log.settings(), KnownFlags.warnings(spec.commandLine().getParseResult()));
+        return action.serve(settings, log.settings(), KnownFlags.warnings(command.getParseResult()));
     }
 
     private ServerSettings settings() {
-        return new ServerSettings(
+        server.requireProfile();
+        ServerSettings settings = new ServerSettings(
                 server.id.value(),
                 server.lifecycle(),
-                models.settings(spec, modelList, tensorFlow, stores),
-                memory.settings(spec),
+                models.settings(modelList, tensorFlow, stores),
+                memory.settings(),
                 new ListenerSettings(
-                        http.settings(httpTls.files(spec)),
-                        grpc.settings(grpcTls.files(spec, protocols), grpcKeepalive.settings()),
+                        http.settings(httpTls.files()),
+                        grpc.settings(grpcTls.files(protocols), grpcKeepalive.settings()),
                         metrics.settings(),
                         protocols),
-                new ClientSettings(access.settings(spec), limits.settings(), connections.settings(), access.hosts()),
+                new ClientSettings(access.settings(), limits.settings(), connections.settings(), access.hosts()),
                 trace.settings());
+        protocols.forEach(ProtocolProvider::check);
+        return settings;
     }
 
     /** How gRPC's connections are kept alive, and when they end. Read once. */

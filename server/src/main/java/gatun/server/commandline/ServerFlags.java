@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
@@ -10,8 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The server as a whole. Read once. */
 final class ServerFlags extends OverlayFlags<ServerSettings> {
@@ -64,15 +63,13 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
         super(standard);
     }
 
-    /** Throws {@link ParameterException} when the JVM was started with another profile: its flags are final. */
-    void requireProfile(CommandSpec spec) {
+    /** Throws {@link FlagException} when the JVM was started with another profile: its flags are final. */
+    void requireProfile() {
         Optional<String> started = Optional.ofNullable(System.getProperty(JVM_PROFILE));
         if (profile.value().isEmpty() || profile.value().equals(started)) {
             return;
         }
-        throw new ParameterException(
-                spec.commandLine(),
-                profile.name() + " is '" + profile.value().get() + "', "
+        throw new FlagException(profile.name() + " is '" + profile.value().get() + "', "
                         + started.map(name -> "but the JVM was started as '" + name
                                         + "': the launcher looks for it on its command line, by its whole name, and in"
                                         + " GATUN_PROFILE. Write it there.")

@@ -48,6 +48,12 @@ final class SettingSources {
         return merged;
     }
 
+    /** Whether a variable may set a flag. */
+    static boolean areIn(Map<String, String> environment) {
+        return environment.keySet().stream()
+                .anyMatch(name -> EnvironmentVariables.mayBeFlag(name) || CloudVariables.isOne(name));
+    }
+
     /** The source of a flag, for errors about its value; empty for the command line. */
     Optional<String> origin(OptionSpec flag) {
         return Optional.ofNullable(origins.get(flag));
@@ -91,6 +97,10 @@ final class SettingSources {
                 "SAGEMAKER_TRITON_INFERENCE_TYPE", "--sagemaker-inference-type");
 
         private CloudVariables() {}
+
+        static boolean isOne(String variable) {
+            return variable.equals(MODE) || FLAGS.containsKey(variable);
+        }
 
         /** The flags that {@code environment} sets, where nothing else sets them. */
         static List<SettingSource> read(CommandSpec command, Map<String, String> environment) {

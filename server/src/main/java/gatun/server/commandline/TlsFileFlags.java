@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.listener.PemFile;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagType;
 import java.nio.file.Path;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The files of TLS: the flags that HTTP and gRPC have in common. */
 final class TlsFileFlags {
@@ -24,11 +23,10 @@ final class TlsFileFlags {
         roots = group.optional("--" + protocol + "-root-cert", FlagType.PATH, rootsText);
     }
 
-    /** The file of a flag. Throws {@link ParameterException} when it was not given, though {@code because} needs it. */
-    static PemFile required(CommandSpec spec, Flag<?> because, Flag<Optional<Path>> file) {
+    /** The file of a flag. Throws {@link FlagException} when it was not given, though {@code because} needs it. */
+    static PemFile required(Flag<?> because, Flag<Optional<Path>> file) {
         return given(file)
-                .orElseThrow(() -> new ParameterException(
-                        spec.commandLine(), because.name() + " needs " + file.name() + "=FILE, a file in PEM format."));
+                .orElseThrow(() -> new FlagException(because.name() + " needs " + file.name() + "=FILE, a file in PEM format."));
     }
 
     /** The file of a flag; empty when it was not given. */
