@@ -2,8 +2,8 @@
 package gatun.jmh;
 
 import gatun.runtime.logging.AccessEntry;
-import gatun.runtime.logging.AccessLog.RecordedLog;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.logging.AccessLog.RecordedLog;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.Recording;

@@ -4,12 +4,12 @@ package gatun.listener;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import gatun.listener.ClientError.ClientErrors;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricRows;
+import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.MetricSink;
 import io.helidon.common.context.Context;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.http.media.MediaContext;
@@ -187,12 +187,12 @@ public final class OpenConnections implements MetricSource {
         return Labels.of("protocol", protocol.label());
     }
 
-    /** A client's key, its {@linkplain Sender#network network}; null where addresses are not counted. */
+    /** A client's key, its {@linkplain ClientQuotaKey#network network}; null where addresses are not counted. */
     private @Nullable Object key(SocketAddress address) {
         if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {
             return null;
         }
-        return Sender.network(tcp.getAddress());
+        return ClientQuotaKey.network(tcp.getAddress());
     }
 
     /** Why a connection is refused. */
@@ -312,8 +312,8 @@ public final class OpenConnections implements MetricSource {
 
         private static byte[] httpRefusal(String reason) {
             String body = "{\"error\":\"" + reason + "\"}";
-            return ("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: " + body.length()
-                            + "\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" + body)
+            return ("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: "
+                            + body.length() + "\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" + body)
                     .getBytes(US_ASCII);
         }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -31,7 +31,7 @@ public final class InferenceRequest implements AutoCloseable {
     private Map<String, ParameterValue> parameters = Map.of();
     private final Cancellation cancellation = new Cancellation();
     private Origin origin = Origin.EMBEDDED;
-    private Sender sender = Sender.THIS_PROCESS;
+    private ClientQuotaKey sender = ClientQuotaKey.THIS_PROCESS;
     private String id = "";
     private String entryPoint = "";
     private long timeoutMicros;
@@ -227,12 +227,12 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /** Whose request this is, as far as connections tell. */
-    public Sender sender() {
+    public ClientQuotaKey sender() {
         return sender;
     }
 
     /** Says whose request this is. */
-    public void sender(Sender newSender) {
+    public void sender(ClientQuotaKey newSender) {
         sender = newSender;
     }
 

@@ -2,10 +2,10 @@
 package gatun.server;
 
 import gatun.listener.ConnectionListener;
-import gatun.listener.OpenConnections.WireProtocol;
 import gatun.listener.OpenConnections;
-import gatun.protocol.Endpoint.Transport;
+import gatun.listener.OpenConnections.WireProtocol;
 import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Transport;
 import gatun.server.settings.StartException;
 import io.helidon.webserver.WebServerConfig;
 import java.io.IOException;

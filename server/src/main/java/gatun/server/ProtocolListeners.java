@@ -129,7 +129,7 @@ final class ProtocolListeners {
                         access.grpc()),
                 asked.http().bind().enabled(),
                 metrics,
-                new Surroundings(
+                new ServerInfo(
                         httpListener,
                         () -> grpc,
                         () -> protocols.sequencedValues().stream()

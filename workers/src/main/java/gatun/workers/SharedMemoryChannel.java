@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import gatun.bindings.Futex;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.threads.CallerCore;
-import gatun.memory.threads.HandOver;
+import gatun.memory.threads.ServerThreadAffinity;
+import gatun.memory.threads.YieldBeforeBlock;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.lang.foreign.Arena;
@@ -76,13 +76,13 @@ public final class SharedMemoryChannel implements AutoCloseable {
     private final long spinNanos;
 
     // Of the server's side: how it waits, without making anything.
-    private final HandOver handOver;
+    private final YieldBeforeBlock handOver;
     private final IntPredicate isWaiting = this::isWaiting;
-    private int core = HandOver.NO_CORE;
+    private int core = YieldBeforeBlock.NO_CORE;
     private long postedNanos;
 
     // Of the worker's.
-    private final CallerCore place = new CallerCore();
+    private final ServerThreadAffinity place = new ServerThreadAffinity();
     private final Runnable sleep = this::sleepWhileNothingIsToDo;
     private Turn beforeSleep = Turn.IDLE;
 
@@ -90,7 +90,8 @@ public final class SharedMemoryChannel implements AutoCloseable {
 
     /** One side of a mailbox, as {@link SharedMemoryChannels#mailbox} says. Closing calls {@code release}. */
     SharedMemoryChannel(MemorySegment memory, Runnable release, long spinNanos, Tuning tuning) {
-        this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
+        this.handOver =
+                new YieldBeforeBlock(tuning.tuner(Subject.CORES, YieldBeforeBlock.WAYS, YieldBeforeBlock.TRIALS));
         this.memory = memory;
         this.release = release;
         this.spinNanos = spinNanos;
@@ -115,7 +116,7 @@ public final class SharedMemoryChannel implements AutoCloseable {
         MemorySegment.copy(frame.array(), frame.arrayOffset(), memory, JAVA_BYTE, FRAME, byteSize);
         memory.set(JAVA_INT, LENGTH, byteSize);
         if (turn.isWorkers()) {
-            core = spinNanos > 0 ? HandOver.NO_CORE : handOver.core();
+            core = spinNanos > 0 ? YieldBeforeBlock.NO_CORE : handOver.core();
             memory.set(JAVA_INT, CALLER_CORE, core + 1);
             postedNanos = System.nanoTime();
         }
@@ -154,7 +155,7 @@ public final class SharedMemoryChannel implements AutoCloseable {
             turn = turn();
         }
         if (core >= 0) {
-            HandOver.await(isWaiting, 0);
+            YieldBeforeBlock.await(isWaiting, 0);
             turn = turn();
         }
         if (!turn.isServers()) {

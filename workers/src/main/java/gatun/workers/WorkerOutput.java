@@ -31,7 +31,7 @@ public final class WorkerOutput {
     private static final long PACE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final String name;
-    private final LastWords lastWords = new LastWords();
+    private final StderrTail lastWords = new StderrTail();
     private final OutputLimit limit;
 
     /** @param name of the process, which each line begins with */
@@ -103,7 +103,7 @@ public final class WorkerOutput {
     }
 
     /** The last lines that a process has said. Safe for any thread. */
-    static final class LastWords {
+    static final class StderrTail {
         private static final int LINES = 5;
         private static final int LINE_CHARACTERS = 300;
 

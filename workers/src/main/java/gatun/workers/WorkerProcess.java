@@ -4,7 +4,7 @@ package gatun.workers;
 import gatun.bindings.ProcessCore;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.threads.HandOver;
+import gatun.memory.threads.YieldBeforeBlock;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.io.ByteArrayOutputStream;
@@ -305,7 +305,7 @@ public final class WorkerProcess implements AutoCloseable {
      * a time.
      */
     static final class PipeHandOver {
-        private final HandOver handOver;
+        private final YieldBeforeBlock handOver;
         private final long pid;
         private final IntPredicate isWaiting;
         private @Nullable ProcessCore worker;
@@ -317,7 +317,8 @@ public final class WorkerProcess implements AutoCloseable {
 
         /** For a process that serves when it is first asked: until then it may choose its cores. */
         PipeHandOver(long pid, FrameInput answers, Tuning tuning) {
-            this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
+            this.handOver =
+                    new YieldBeforeBlock(tuning.tuner(Subject.CORES, YieldBeforeBlock.WAYS, YieldBeforeBlock.TRIALS));
             this.pid = pid;
             isWaiting = number -> !answers.isReady();
         }
@@ -338,7 +339,7 @@ public final class WorkerProcess implements AutoCloseable {
         void await() {
             if (Thread.currentThread().equals(giver)) {
                 giver = null;
-                HandOver.await(isWaiting, 0);
+                YieldBeforeBlock.await(isWaiting, 0);
             }
         }
 

@@ -16,7 +16,7 @@ import gatun.memory.lane.SlotLayout;
 import gatun.memory.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.threads.HandOver;
+import gatun.memory.threads.YieldBeforeBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -47,7 +47,7 @@ final class ClientLane implements AutoCloseable {
     private final LaneControl.OpenLane opened;
     private final SlotPool slots;
     private final AnswerWait waits;
-    private final HandOver handOver = HandOver.alone();
+    private final YieldBeforeBlock handOver = YieldBeforeBlock.alone();
     private final int[] turns = new int[SLOTS];
     /** The users of the memory: this object until it is closed, and calls. */
     private final AtomicInteger users = new AtomicInteger(1);
@@ -161,10 +161,10 @@ final class ClientLane implements AutoCloseable {
             try {
                 long begun = System.nanoTime();
                 boolean alone = spinNanos == 0 && users.get() == ALONE;
-                int core = alone ? handOver.core() : HandOver.NO_CORE;
+                int core = alone ? handOver.core() : YieldBeforeBlock.NO_CORE;
                 submit(slot, prepared, limit.isZero() ? 0 : deadlineNanos | 1, core);
                 if (core >= 0) {
-                    HandOver.await(waits.isWaiting, slot);
+                    YieldBeforeBlock.await(waits.isWaiting, slot);
                 }
                 waits.await(slot, limit, deadlineNanos, spinNanos, request);
                 if (alone) {

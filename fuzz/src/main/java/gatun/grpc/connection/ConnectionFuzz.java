@@ -15,7 +15,7 @@ import gatun.grpc.frames.Http2;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudgets;
@@ -67,7 +67,7 @@ public final class ConnectionFuzz {
     private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     private static final Attributes PEER = Attributes.newBuilder()
             .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, ADDRESS)
-            .set(GrpcConnectionSelector.SENDER, Sender.at(ADDRESS))
+            .set(GrpcConnectionSelector.SENDER, ClientQuotaKey.at(ADDRESS))
             .build();
     private static final HostCheck HOSTS = new HostCheck(new HostNames(Set.of()), ADDRESS, PeerLocation.THIS_MACHINE);
     private static final LoggedFailures LOGGED = LoggedFailures.of("gatun");

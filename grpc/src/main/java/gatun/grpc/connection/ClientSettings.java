@@ -5,8 +5,8 @@ import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.streams.GrpcStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -198,8 +198,9 @@ final class ClientSettings {
             /** A PING came; {@code dataSent} if headers or messages were sent since the last one. */
             void ping(boolean dataSent, boolean calls) {
                 long now = nanoClock.getAsLong();
-                Duration least =
-                        calls || settings.withoutCalls() ? settings.clientPings().leastInterval() : WITHOUT_CALLS;
+                Duration least = calls || settings.withoutCalls()
+                        ? settings.clientPings().leastInterval()
+                        : WITHOUT_CALLS;
                 if (dataSent) {
                     strikes = 0;
                 } else if (pingedBefore && now - lastNanos < least.toNanos()) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.calls.CallAdmission.CallOpening;
 import gatun.grpc.calls.CallAdmission;
-import gatun.grpc.connection.ClientSettings.FloodGuard.PingStrikes;
+import gatun.grpc.calls.CallAdmission.CallOpening;
 import gatun.grpc.connection.ClientSettings.FloodGuard;
+import gatun.grpc.connection.ClientSettings.FloodGuard.PingStrikes;
 import gatun.grpc.connection.ConnectionStreams.ConnectionWindow;
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.OutboundMessage;
-import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.grpc.headers.HeaderBlockReader;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.grpc.headers.HeaderDecoder;
 import gatun.grpc.streams.GrpcStream;
 import gatun.grpc.streams.StreamCall;

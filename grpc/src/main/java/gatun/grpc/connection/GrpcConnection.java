@@ -15,8 +15,8 @@ import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ConnectionUse;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.buffers.Sender;
-import gatun.memory.buffers.Sender.ReadingPace;
+import gatun.memory.buffers.ClientQuotaKey;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import io.grpc.Grpc;
 import io.grpc.Status;
@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client or runs a call that
- * it is {@linkplain LentReader lent to}; other threads run handlers and write. Calls are cancelled when it is gone.
+ * it is {@linkplain InlineCallRunner lent to}; other threads run handlers and write. Calls are cancelled when it is gone.
  */
 final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
@@ -46,7 +46,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
 
     private final ConnectionSettings settings;
     private final BufferPool pool;
-    private final Sender sender;
+    private final ClientQuotaKey sender;
     private final Transport transport;
 
     /** Those of the listener that are open; this is among them while it is handled. */
@@ -62,7 +62,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     private final ConnectionEnd end;
     private final ConnectionWatch watch;
     private final FrameHandler frames;
-    private final LentReader lentReader;
+    private final InlineCallRunner lentReader;
 
     /** Completed when the connection has ended, by the last reading thread: with what it threw, if anything. */
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
@@ -109,7 +109,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
                 end,
                 () -> streams.liveCalls() > 0,
                 frames::lastReadNanos);
-        this.lentReader = new LentReader(reader, streams, services.placement(), () -> this.services
+        this.lentReader = new InlineCallRunner(reader, streams, services.placement(), () -> this.services
                 .threads()
                 .newThread(() -> read(() -> {}))
                 .start());
@@ -127,7 +127,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
 
     /** Ends calls or streams of slow readers when memory runs out. Thread-safe; does not block. */
     void endSlowReaders() {
-        if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
+        if (writer.stalledNanos(System.nanoTime()) > SlowReaderDetector.PATIENCE.toNanos()) {
             end.giveUp("responses were read too slowly while memory was short for others");
             return;
         }
@@ -152,7 +152,7 @@ final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     }
 
     @Override
-    public Sender sender() {
+    public ClientQuotaKey sender() {
         return sender;
     }
 

@@ -19,7 +19,7 @@ import gatun.listener.Transport;
 import gatun.listener.Transport.EarlyBytes;
 import gatun.listener.Transport.TransferredBytes;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudgets;
@@ -63,7 +63,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
     /** Who is at the other end of a call's connection. */
-    public static final Attributes.Key<Sender> SENDER = Attributes.Key.create("gatun-sender");
+    public static final Attributes.Key<ClientQuotaKey> SENDER = Attributes.Key.create("gatun-sender");
 
     /** How often messages are looked at that do not go on. */
     private static final Duration STALL_CHECK_PERIOD = Duration.ofSeconds(15);
@@ -152,7 +152,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         Attributes attributes = Attributes.newBuilder()
                 .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, remote)
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, local)
-                .set(SENDER, Sender.at(remote))
+                .set(SENDER, ClientQuotaKey.at(remote))
                 .build();
         PeerLocation location = PeerLocation.of(remote, local);
         CallServices services = new CallServices(

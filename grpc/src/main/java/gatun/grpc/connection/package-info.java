@@ -8,7 +8,7 @@
  * One virtual thread reads, and waits for the client only: other threads run the handlers and write. Each call has a
  * virtual thread of its own while there are events for its handler, and writes its responses itself, under the one lock
  * that orders frames. Calls for inference that come one at a time are run by the reading thread
- * ({@link gatun.grpc.connection.LentReader}), and another reads on when one waits or lasts
+ * ({@link gatun.grpc.connection.InlineCallRunner}), and another reads on when one waits or lasts
  * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.calls.CallServices.DeadlineTimer} runs the timers
  * of all.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.frames;
 
-import gatun.memory.buffers.Sender.ReadingPace;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ public abstract class SendingStream {
     private boolean headersSent;
 
     /** Made when the client's window is shut for the first time. */
-    private volatile @Nullable ReadingPace pace;
+    private volatile @Nullable SlowReaderDetector pace;
 
     private boolean inMessage;
 
@@ -60,9 +60,9 @@ public abstract class SendingStream {
 
     /** A part of a message has to wait for the client. Under the writer's lock. */
     void waitsForClient() {
-        ReadingPace known = pace;
+        SlowReaderDetector known = pace;
         if (known == null) {
-            known = new ReadingPace();
+            known = new SlowReaderDetector();
             pace = known;
         }
         known.begin();
@@ -70,7 +70,7 @@ public abstract class SendingStream {
 
     /** {@code byteCount} bytes of a message are sent, and {@code left} are not. Under the writer's lock. */
     public void sent(long byteCount, long left) {
-        ReadingPace known = pace;
+        SlowReaderDetector known = pace;
         if (known == null) {
             return;
         }
@@ -83,7 +83,7 @@ public abstract class SendingStream {
 
     /** Whether the client reads a message too slowly. Any thread. */
     public boolean isReadTooSlowly() {
-        ReadingPace known = pace;
+        SlowReaderDetector known = pace;
         return known != null && known.isTooSlow();
     }
 

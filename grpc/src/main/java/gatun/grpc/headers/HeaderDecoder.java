@@ -5,7 +5,7 @@ import gatun.grpc.frames.Http2Error;
 import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead.UnixSocketAuthority;
-import gatun.grpc.headers.HpackStrings.BlankEnds;
+import gatun.grpc.headers.HpackStrings.HpackWhitespaceShim;
 import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
@@ -66,8 +66,8 @@ public final class HeaderDecoder {
 
     private final NumericFields numbers = new NumericFields();
     private final UnixSocketAuthority authorities = new UnixSocketAuthority();
-    private final BlankEnds blanks = new BlankEnds();
-    private final RepeatedBlock lastBlock = new RepeatedBlock();
+    private final HpackWhitespaceShim blanks = new HpackWhitespaceShim();
+    private final HeaderBlockCache lastBlock = new HeaderBlockCache();
     private final int sizeLimit;
 
     public HeaderDecoder(int sizeLimit) {
@@ -130,7 +130,7 @@ public final class HeaderDecoder {
         int size = 0;
         for (HttpField field : request.getHttpFields()) {
             String name = field.getLowerCaseName();
-            String value = field.getValue() == null ? "" : BlankEnds.restored(field.getValue());
+            String value = field.getValue() == null ? "" : HpackWhitespaceShim.restored(field.getValue());
             size += name.length() + value.length() + FIELD_OVERHEAD;
             switch (name) {
                 case "content-type" -> contentType = value;
@@ -250,7 +250,7 @@ public final class HeaderDecoder {
      * The last header block, if it leaves HPACK's tables (RFC 7541) as they are: the same bytes mean the same until
      * another block comes. Many clients open all calls but the first with them. Used by the reading thread only.
      */
-    static final class RepeatedBlock {
+    static final class HeaderBlockCache {
         private static final int MOST_BYTES = 256;
 
         // Bits of the first byte of a field, from section 6.

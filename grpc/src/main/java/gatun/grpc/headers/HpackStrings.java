@@ -114,7 +114,7 @@ final class HpackStrings {
      * Lets a decoder that refuses outer blanks, as HTTP/2 wants, read values of gRPC clients: puts another character in
      * each blank's place, which keeps the compression state, and restores it. One thread uses it.
      */
-    static final class BlankEnds {
+    static final class HpackWhitespaceShim {
         /** Not ASCII, as all of gRPC's values are, and allowed by the decoder. */
         private static final char STAND_IN = '\u00a0';
 

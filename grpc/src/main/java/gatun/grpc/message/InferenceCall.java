@@ -4,7 +4,7 @@ package gatun.grpc.message;
 import gatun.grpc.calls.GrpcCall;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.frames.OutboundMessage;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
@@ -157,7 +157,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
 
     /** Says who has made a request: whoever is at the other end of the call's connection. */
     static void noteSender(ServerCall<?, ?> call, InferenceRequest inference) {
-        Sender sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
+        ClientQuotaKey sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
         if (sender != null) {
             inference.sender(sender);
         }

@@ -4,17 +4,17 @@ package gatun.grpc.streams;
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.frames.SendingStream;
 import gatun.grpc.headers.HeaderEncoder;
 import gatun.grpc.streams.InboundMessage.Placement;
 import gatun.grpc.streams.InboundMessage.ReceiveWindow;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.buffers.Sender;
-import gatun.runtime.limits.WorkBudgets.WorkBudget;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.runtime.limits.WorkBudgets;
+import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;
@@ -51,7 +51,7 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
         BufferPool pool();
 
         /** Who sends, among all who share the buffer pool. */
-        Sender sender();
+        ClientQuotaKey sender();
 
         /** Bytes that a client may send on a stream ahead of what was consumed. */
         int streamWindow();

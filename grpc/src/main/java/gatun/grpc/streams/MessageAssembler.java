@@ -6,8 +6,8 @@ import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.streams.InboundMessage.Placement;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.buffers.IncomingBuffer;
-import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -45,7 +45,7 @@ final class MessageAssembler {
     private static final Duration STALL_LIMIT = Duration.ofMinutes(5);
 
     private final BufferPool pool;
-    private final Sender sender;
+    private final ClientQuotaKey sender;
     private final Placement placement;
     private final long sizeLimit;
     private final Receiver receiver;
@@ -70,7 +70,7 @@ final class MessageAssembler {
     private boolean closed;
 
     /** An assembler of the messages of one stream. {@code sender} says whose messages they are. */
-    MessageAssembler(BufferPool pool, Sender sender, Placement placement, long sizeLimit, Receiver receiver) {
+    MessageAssembler(BufferPool pool, ClientQuotaKey sender, Placement placement, long sizeLimit, Receiver receiver) {
         this.pool = pool;
         this.sender = sender;
         this.placement = placement;

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.grpc.connection.ClientSettings.FloodGuard.PingStrikes;
 import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import java.time.Duration;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;

@@ -2,19 +2,19 @@
 package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
-import gatun.http.connection.DirectRequests.LongHeads;
+import gatun.http.connection.DirectRequests.HeaderMemoryBudget;
 import gatun.http.connection.ResponseSender.ResponseOutput;
 import gatun.http.connection.StopNotice.RequestActivity;
-import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ClientError;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ConnectionUse;
 import gatun.listener.Transport.SocketTransport;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
+import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import gatun.runtime.placement.RunPlacement;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
@@ -62,7 +62,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final ClientSocket socket;
     private final SocketTransport transport;
     private final ClientWait clientWait;
-    private final ClientBytes bytes;
+    private final HelidonDataReader bytes;
     private final ClientPresence presence;
     private final RequestActivity activity;
     private final DisconnectWatch watch;
@@ -73,7 +73,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private final PeerLocation location;
 
     /** Made when the first body is waited for. */
-    private @Nullable Sender sender;
+    private @Nullable ClientQuotaKey sender;
 
     private final WorkBudget budget;
 
@@ -119,9 +119,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.handler = handlers.apply(this);
-        this.direct =
-                new DirectRequests(transport, clientWait, presence, activity, handler, LongHeads.OF_PROCESS, placement);
-        this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
+        this.direct = new DirectRequests(
+                transport, clientWait, presence, activity, handler, HeaderMemoryBudget.OF_PROCESS, placement);
+        this.bytes =
+                HelidonDataReader.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.http1 = http1Connections.connection(this);
     }
@@ -298,9 +299,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     }
 
     /** The sender that stands for this client among all that share the buffer pool. */
-    Sender sender() {
+    ClientQuotaKey sender() {
         if (sender == null) {
-            sender = Sender.at(remotePeer.address());
+            sender = ClientQuotaKey.at(remotePeer.address());
         }
         return sender;
     }
@@ -319,7 +320,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         clientWait.stopWaiting();
     }
 
-    ClientBytes bytes() {
+    HelidonDataReader bytes() {
         return bytes;
     }
 

@@ -5,11 +5,11 @@ import gatun.http.connection.ClientPresence.ClientWait;
 import gatun.http.connection.IncomingRequest.DirectRequest;
 import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ChannelTransport;
-import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ClientError;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.Transport.SocketTransport;
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.Router;
@@ -53,7 +53,7 @@ final class DirectRequests {
     private final RequestHeadParser head = new RequestHeadParser();
     private final DirectRequest request = new DirectRequest(head);
     private final RequestActivity activity;
-    private final LongHeads longHeads;
+    private final HeaderMemoryBudget longHeads;
     private final RunPlacement placement;
 
     /** What the client's requests took, from the first byte that was there to the response. */
@@ -80,7 +80,7 @@ final class DirectRequests {
             ClientPresence presence,
             RequestActivity activity,
             Handler handler,
-            LongHeads longHeads,
+            HeaderMemoryBudget longHeads,
             RunPlacement placement) {
         this.transport = transport;
         this.clientWait = clientWait;
@@ -354,13 +354,13 @@ final class DirectRequests {
     }
 
     /** A budget of heap for long heads over all connections: slow ones would fill the heap. Thread-safe. */
-    static final class LongHeads {
-        static final LongHeads OF_PROCESS = new LongHeads(16 << 20);
+    static final class HeaderMemoryBudget {
+        static final HeaderMemoryBudget OF_PROCESS = new HeaderMemoryBudget(16 << 20);
 
         private final int most;
         private final Semaphore bytes;
 
-        LongHeads(int most) {
+        HeaderMemoryBudget(int most) {
             this.most = most;
             this.bytes = new Semaphore(most);
         }

@@ -4,7 +4,7 @@ package gatun.http.connection;
 import gatun.http.connection.AllowedOrigins.HostCheck;
 import gatun.http.connection.AllowedOrigins.RequestOrigin;
 import gatun.http.json.JsonWriter;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -139,13 +139,13 @@ public final class Exchange {
     }
 
     /** Whose request it is, as far as its connection tells. */
-    public Sender sender() {
+    public ClientQuotaKey sender() {
         return connection.sender();
     }
 
     /** What tells the clients of one network from others; all those on this machine count as one. */
     public Object network() {
-        return Sender.network(connection.remotePeer().address()).orElse(THIS_MACHINE);
+        return ClientQuotaKey.network(connection.remotePeer().address()).orElse(THIS_MACHINE);
     }
 
     /** Where the connection's last request was led. */

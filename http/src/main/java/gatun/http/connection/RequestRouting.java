@@ -4,8 +4,8 @@ package gatun.http.connection;
 import gatun.http.connection.AllowedOrigins.HostCheck;
 import gatun.http.connection.HttpConnections.ConnectionResources;
 import gatun.http.connection.IncomingRequest.DirectRequest;
-import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ClientError;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.AccessEntry;
@@ -274,13 +274,13 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
         private static final String BEFORE_SERVER = "://";
 
         private final ServerRequest request;
-        private final ClientBytes bytes;
+        private final HelidonDataReader bytes;
         private final long announcedByteSize;
 
         /** The stream that Helidon would have the body read from; empty before {@link #beginBody}. */
         private InputStream body = InputStream.nullInputStream();
 
-        HelidonRequest(ServerRequest request, ClientBytes bytes) {
+        HelidonRequest(ServerRequest request, HelidonDataReader bytes) {
             this.request = request;
             this.bytes = bytes;
             this.announcedByteSize = request.headers().contains(HeaderNames.TRANSFER_ENCODING)

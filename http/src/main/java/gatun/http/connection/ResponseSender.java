@@ -6,7 +6,7 @@ import gatun.http.json.JsonWriter;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.Transport;
-import gatun.memory.buffers.Sender.ReadingPace;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import io.helidon.webserver.ServerConnectionException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +31,7 @@ final class ResponseSender {
     private final ResponseOutput output;
     private final ClientWait clientWait;
     private final ClientPresence presence;
-    private final ClientBytes bytes;
+    private final HelidonDataReader bytes;
     private final BooleanSupplier hasMore;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
@@ -55,7 +55,7 @@ final class ResponseSender {
             Transport transport,
             ClientWait clientWait,
             ClientPresence presence,
-            ClientBytes bytes,
+            HelidonDataReader bytes,
             BooleanSupplier hasMore) {
         this.output = new ResponseOutput(transport, clientWait);
         this.clientWait = clientWait;
@@ -253,7 +253,7 @@ final class ResponseSender {
 
         private final Transport transport;
         private final ClientWait clientWait;
-        private final ReadingPace pace = new ReadingPace();
+        private final SlowReaderDetector pace = new SlowReaderDetector();
         private final ByteBuffer[] single = new ByteBuffer[1];
 
         ResponseOutput(Transport transport, ClientWait clientWait) {

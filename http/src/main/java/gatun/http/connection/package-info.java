@@ -8,7 +8,7 @@
  * <ol>
  *   <li>{@link gatun.http.connection.ClientConnection} is made for each accepted socket, by
  *       {@link gatun.http.connection.HttpConnections}. It gives Helidon what the client sends
- *       ({@link gatun.http.connection.ClientBytes}) over a {@link gatun.http.connection.ClientSocket}, with TLS or
+ *       ({@link gatun.http.connection.HelidonDataReader}) over a {@link gatun.http.connection.ClientSocket}, with TLS or
  *       without.
  *   <li>Nearly all requests are plain: their head is read where it lies by
  *       {@link gatun.http.connection.DirectRequests}, and Helidon never learns of them. The head of any other goes to

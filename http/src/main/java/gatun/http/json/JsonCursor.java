@@ -33,7 +33,7 @@ public abstract sealed class JsonCursor permits JsonReader {
     long end;
     final JsonNumber number = new JsonNumber();
     final JsonString string = new JsonString();
-    private final Brackets brackets = new Brackets();
+    private final JsonSkipScanner brackets = new JsonSkipScanner();
 
     long at;
     private int depth;

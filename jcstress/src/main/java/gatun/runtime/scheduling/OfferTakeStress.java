@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-import gatun.runtime.scheduling.LentInstances.InstanceOffers;
+import gatun.runtime.scheduling.InlineExecutor.InstanceOffers;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;

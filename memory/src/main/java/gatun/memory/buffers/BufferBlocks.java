@@ -53,6 +53,7 @@ final class BufferBlocks implements Buffer.Owner {
 
     /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
     private final ReentrantLock lock = new ReentrantLock();
+
     private final BuddyBlocks blocks;
 
     /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */

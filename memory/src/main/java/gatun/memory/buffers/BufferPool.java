@@ -2,8 +2,8 @@
 package gatun.memory.buffers;
 
 import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import gatun.memory.buffers.CoreCaches.BufferStack;
-import gatun.memory.buffers.Sender.ReadingPace;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
@@ -208,7 +208,8 @@ public final class BufferPool implements AutoCloseable, MetricSource {
      * @throws GatunException UNAVAILABLE when the pool has no room now, INVALID_ARGUMENT when it never could
      * @throws IllegalArgumentException for a negative size
      */
-    public IncomingBuffer receive(long byteSize, long firstByteSize, Sender sender, Consumer<String> onEvicted) {
+    public IncomingBuffer receive(
+            long byteSize, long firstByteSize, ClientQuotaKey sender, Consumer<String> onEvicted) {
         requirePossible(byteSize);
         long first = Buffer.charge(Math.min(byteSize, firstByteSize));
         if (byteSize > SMALL_BYTES && !incoming.admits(byteSize)) {
@@ -229,7 +230,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
 
     /**
      * Has {@code giveUp} run when a caller finds no room, on that caller's thread and ten times a second at most: to
-     * free the memory that is held for clients that {@linkplain ReadingPace read too slowly}. It must neither wait nor
+     * free the memory that is held for clients that {@linkplain SlowReaderDetector read too slowly}. It must neither wait nor
      * throw.
      */
     public void onShortage(Runnable giveUp) {

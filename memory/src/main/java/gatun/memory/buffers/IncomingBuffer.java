@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
-import gatun.memory.buffers.Sender.ReadingPace;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -29,7 +29,7 @@ public final class IncomingBuffer implements Hold {
     static final long LARGEST_STEP = 1 << 20;
 
     /** Bytes per second that a sender has to send at least while memory is short. */
-    private static final long LEAST_RATE = ReadingPace.LEAST_RATE;
+    private static final long LEAST_RATE = SlowReaderDetector.LEAST_RATE;
 
     /** Seconds, about, within which a large body has to arrive while memory is short. */
     private static final long LEAST_RATE_SECONDS = 30;
@@ -55,7 +55,7 @@ public final class IncomingBuffer implements Hold {
 
     private final BufferPool pool;
     private final IncomingBuffers all;
-    private final Sender sender;
+    private final ClientQuotaKey sender;
     private final Consumer<String> onEvicted;
     private final long firstByteSize;
 
@@ -81,7 +81,7 @@ public final class IncomingBuffer implements Hold {
     IncomingBuffer(
             BufferPool pool,
             IncomingBuffers all,
-            Sender sender,
+            ClientQuotaKey sender,
             Consumer<String> onEvicted,
             Buffer buffer,
             long charged) {
@@ -251,7 +251,7 @@ public final class IncomingBuffer implements Hold {
 
     // For IncomingBuffers.
 
-    Sender sender() {
+    ClientQuotaKey sender() {
         return sender;
     }
 

@@ -157,9 +157,9 @@ final class IncomingBuffers {
 
     private long chooseOfGreediest(
             long needed, @Nullable IncomingBuffer asking, long now, List<IncomingBuffer> chosen) {
-        Map<Sender, Long> held = new HashMap<>();
+        Map<ClientQuotaKey, Long> held = new HashMap<>();
         receiving.forEach(buffer -> held.merge(buffer.sender(), buffer.evictableBytes(), Long::sum));
-        for (Map.Entry<Sender, Long> one : held.entrySet()) {
+        for (Map.Entry<ClientQuotaKey, Long> one : held.entrySet()) {
             if (one.getValue() > pool.largestByteSize() / 2
                     && (asking == null || !one.getKey().equals(asking.sender()))) {
                 List<IncomingBuffer> its = byLateness(now).stream()

@@ -39,7 +39,7 @@ public final class SharedRegions implements RegionRegistry {
 
     private final Map<String, Region> regions = new ConcurrentHashMap<>();
     private final RegionReleaser releaser = new RegionReleaser();
-    private final AbandonedRegions abandoned = new AbandonedRegions(regions);
+    private final OrphanedRegionReaper abandoned = new OrphanedRegionReaper(regions);
     private final CudaMappings mappings = new CudaMappings();
     private final BufferPool pool;
     private final FaultGuard guards;
@@ -264,7 +264,7 @@ public final class SharedRegions implements RegionRegistry {
      * stay. Also retires regions unregistered while in use, which new requests would keep. Its thread looks now and
      * then and takes what it found twice, so that a client's last requests are answered. Thread-safe.
      */
-    static final class AbandonedRegions implements AutoCloseable {
+    static final class OrphanedRegionReaper implements AutoCloseable {
         private static final Logger LOG = System.getLogger("gatun.memory");
 
         /** Between two looks; also the least time between two lines in the log. */
@@ -278,7 +278,7 @@ public final class SharedRegions implements RegionRegistry {
         private final CountDownLatch closed = new CountDownLatch(1);
 
         /** Watches over {@code regions}, a concurrent map; whoever removes one of them retires it. */
-        AbandonedRegions(Map<String, Region> regions) {
+        OrphanedRegionReaper(Map<String, Region> regions) {
             this.regions = regions;
             SupervisedThread.start("region-watch", this::run);
         }

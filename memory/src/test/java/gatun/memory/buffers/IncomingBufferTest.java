@@ -42,10 +42,10 @@ class IncomingBufferTest {
     }
 
     private IncomingBuffer receive(long byteSize) {
-        return receive(byteSize, new Sender(new Object()));
+        return receive(byteSize, new ClientQuotaKey(new Object()));
     }
 
-    private IncomingBuffer receive(long byteSize, Sender sender) {
+    private IncomingBuffer receive(long byteSize, ClientQuotaKey sender) {
         return pool.receive(byteSize, 64 * KIB, sender, why -> evictions.incrementAndGet());
     }
 
@@ -93,7 +93,7 @@ class IncomingBufferTest {
             pass(Duration.ofSeconds(1));
             try {
                 announced.add(pool.receive(
-                        LIMIT - RESERVE, 256, new Sender(new Object()), why -> evictions.incrementAndGet()));
+                        LIMIT - RESERVE, 256, new ClientQuotaKey(new Object()), why -> evictions.incrementAndGet()));
             } catch (GatunException e) {
                 refusal = e;
             }
@@ -198,7 +198,7 @@ class IncomingBufferTest {
 
     @Test
     void shouldTakeFromTheSenderThatHasMoreThanHalf() {
-        Sender greedy = new Sender("one address");
+        ClientQuotaKey greedy = new ClientQuotaKey("one address");
         List<IncomingBuffer> many = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             IncomingBuffer one = receive(5 * MIB, greedy);
@@ -285,7 +285,8 @@ class IncomingBufferTest {
     @Test
     void shouldStayMappedUntilTheEvictedAreClosed() {
         BufferPool own = new BufferPool(LIMIT, RESERVE, clock::get);
-        IncomingBuffer evicted = own.receive(32 * MIB, 64 * KIB, new Sender("x"), why -> evictions.incrementAndGet());
+        IncomingBuffer evicted =
+                own.receive(32 * MIB, 64 * KIB, new ClientQuotaKey("x"), why -> evictions.incrementAndGet());
         pass(Duration.ofMinutes(1));
         evicted.endWhenStalled(1);
         own.endStalled();
@@ -299,10 +300,12 @@ class IncomingBufferTest {
     @Test
     void shouldTellSendersApart() throws Exception {
         InetAddress remote = InetAddress.getByAddress(new byte[] {10, 0, 0, 1});
-        assertThat(Sender.at(new InetSocketAddress(remote, 1))).isEqualTo(Sender.at(new InetSocketAddress(remote, 2)));
+        assertThat(ClientQuotaKey.at(new InetSocketAddress(remote, 1)))
+                .isEqualTo(ClientQuotaKey.at(new InetSocketAddress(remote, 2)));
         InetSocketAddress loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-        assertThat(Sender.at(loopback)).isNotEqualTo(Sender.at(loopback));
-        assertThat(Sender.at(UnixDomainSocketAddress.of("x"))).isNotEqualTo(Sender.at(UnixDomainSocketAddress.of("x")));
+        assertThat(ClientQuotaKey.at(loopback)).isNotEqualTo(ClientQuotaKey.at(loopback));
+        assertThat(ClientQuotaKey.at(UnixDomainSocketAddress.of("x")))
+                .isNotEqualTo(ClientQuotaKey.at(UnixDomainSocketAddress.of("x")));
     }
 
     @Test

@@ -193,7 +193,8 @@ final class EnsemblePlan {
          * The result of the rules for {@code members}, one per step: the broken rule, if any; {@code outdated} when the
          * ensemble was made for others, and may fit once made for these.
          */
-        private record Finding(List<ModelConfig> members, BitSet sequential, Optional<String> misfit, boolean outdated) {
+        private record Finding(
+                List<ModelConfig> members, BitSet sequential, Optional<String> misfit, boolean outdated) {
             static Finding of(List<ServedModel> members, Optional<String> misfit, boolean outdated) {
                 BitSet sequential = new BitSet();
                 for (int i = 0; i < members.size(); i++) {

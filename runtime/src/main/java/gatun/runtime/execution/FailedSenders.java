@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -22,7 +22,7 @@ final class FailedSenders {
     static final int LIMIT = 1024;
 
     private final LongSupplier clock;
-    private final ConcurrentMap<Sender, Long> ends = new ConcurrentHashMap<>();
+    private final ConcurrentMap<ClientQuotaKey, Long> ends = new ConcurrentHashMap<>();
     private volatile boolean crowded;
     private volatile long crowdedEnd;
 
@@ -32,7 +32,7 @@ final class FailedSenders {
     }
 
     /** Remembers a sender from now on. */
-    void add(Sender sender) {
+    void add(ClientQuotaKey sender) {
         long now = clock.getAsLong();
         long end = now + MEMORY.toNanos();
         if (ends.size() >= LIMIT && !ends.containsKey(sender)) {
@@ -47,7 +47,7 @@ final class FailedSenders {
     }
 
     /** Whether the requests of a sender run alone now. */
-    boolean has(Sender sender) {
+    boolean has(ClientQuotaKey sender) {
         if (ends.isEmpty() && !crowded) {
             return false;
         }

@@ -16,7 +16,7 @@ import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelLoadEvent.ModelUnloadEvent;
 import gatun.runtime.execution.ModelInstances.InstanceResources;
 import gatun.runtime.execution.RequestCheck.EntryPoints;
-import gatun.runtime.execution.TicketRunner.QueueRules;
+import gatun.runtime.execution.RequestSubmitter.QueueRules;
 import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.ModelCounters;
@@ -62,7 +62,7 @@ public final class LoadedModel implements ServedModel {
     private final InstanceResources resources;
     private final ModelInstances instances;
     private final Scheduler<InferenceTicket> scheduler;
-    private final TicketRunner runner;
+    private final RequestSubmitter runner;
     private final Supplier<List<String>> readyVersions;
 
     /** How many rows one run may have; no limit but the configuration's for most models. */
@@ -94,7 +94,7 @@ public final class LoadedModel implements ServedModel {
         this.readyVersions = readyVersions;
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         maxRunSize = rule == null ? Integer.MAX_VALUE : rule.maxRunSize();
-        runner = new TicketRunner(
+        runner = new RequestSubmitter(
                 config.getName(), scheduler, queueRules, resources.counters(), rule, resources.sequences() != null);
     }
 
@@ -431,7 +431,7 @@ public final class LoadedModel implements ServedModel {
     @Override
     public Optional<String> unavailability() {
         return scheduler.isBroken()
-                ? Optional.of(TicketRunner.BROKEN)
+                ? Optional.of(RequestSubmitter.BROKEN)
                 : instances.failure().or(resources.model()::failure);
     }
 

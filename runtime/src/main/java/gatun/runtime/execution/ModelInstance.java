@@ -6,8 +6,8 @@ import gatun.runtime.ModelStatus.LoadProgress;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.RunEvent;
-import gatun.runtime.execution.ApartRun.ApartRerun;
 import gatun.runtime.execution.ModelInstances.InstanceResources;
+import gatun.runtime.execution.PerRequestExecution.PerRequestRerun;
 import gatun.runtime.execution.Run.ModelExecution;
 import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.statistics.InstanceCounters;
@@ -47,8 +47,8 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     /** Whether the requests of a run that are no steps keep their own tensors. */
     private final boolean runsApart;
 
-    private final SingleRuns singleRuns;
-    private final ApartRun apartRun;
+    private final UnbatchedExecutor singleRuns;
+    private final PerRequestExecution apartRun;
     private final BatchExecution batchExecution;
 
     /** For steps of sequences; null unless the model has them. */
@@ -56,7 +56,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
 
     private final RunStopper batchStopper;
     private final RunFailures failures;
-    private final ApartRerun rerun;
+    private final PerRequestRerun rerun;
 
     /** Made and closed by the instance's thread. */
     private volatile @Nullable BackendInstance backend;
@@ -87,9 +87,9 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
                 : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
         batchStopper = new RunStopper(spec.name(), modelName);
         failures = new RunFailures(spec.name(), modelName, resources.counters());
-        rerun = new ApartRerun(modelName, failures, resources.failedSenders());
-        apartRun = new ApartRun(resources.pool(), failures, rerun, batchStopper);
-        singleRuns = new SingleRuns(spec.name(), resources, failures, counters);
+        rerun = new PerRequestRerun(modelName, failures, resources.failedSenders());
+        apartRun = new PerRequestExecution(resources.pool(), failures, rerun, batchStopper);
+        singleRuns = new UnbatchedExecutor(spec.name(), resources, failures, counters);
         batchExecution.run().beforeInfer(batchStopper::stopAgain);
         if (sequenceExecution != null) {
             sequenceExecution.run().beforeInfer(batchStopper::stopAgain);

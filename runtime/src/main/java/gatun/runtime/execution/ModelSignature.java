@@ -248,8 +248,7 @@ final class ModelSignature {
 
     private TensorSpec spec(String name, DataType type, List<Long> dims) {
         Shape shape = shape(dims);
-        return new TensorSpec(
-                name, Datatypes.of(type), hasOwnBatchDimension() ? shape.prepend(Shape.VARIABLE) : shape);
+        return new TensorSpec(name, Datatypes.of(type), hasOwnBatchDimension() ? shape.prepend(Shape.VARIABLE) : shape);
     }
 
     /** The entry point as clients see it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.limits;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -76,7 +76,7 @@ public final class WorkBudgets {
 
     /** The budget of the client at the other end of a new connection. */
     public WorkBudget of(SocketAddress remote) {
-        Optional<Object> network = Sender.network(remote);
+        Optional<Object> network = ClientQuotaKey.network(remote);
         if (network.isEmpty()) {
             return new WorkBudget(ofThisMachine);
         }

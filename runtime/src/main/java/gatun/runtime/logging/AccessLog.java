@@ -3,8 +3,8 @@ package gatun.runtime.logging;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
-import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.runtime.events.FlightRecording;
 import org.jspecify.annotations.Nullable;
 

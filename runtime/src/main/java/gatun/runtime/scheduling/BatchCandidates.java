@@ -7,13 +7,13 @@ import java.util.function.Consumer;
 final class BatchCandidates<T extends Ticket> {
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
-    private final Gathering gathering;
+    private final AdaptiveBatchDelay gathering;
     private final Consumer<Ticket> overdue;
     private final int[] sizes;
     private long waitNanos;
 
     /** @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back */
-    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, Gathering gathering, Consumer<Ticket> overdue) {
+    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, AdaptiveBatchDelay gathering, Consumer<Ticket> overdue) {
         this.policy = policy;
         this.queue = queue;
         this.gathering = gathering;

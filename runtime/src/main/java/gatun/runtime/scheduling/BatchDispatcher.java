@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
+import gatun.runtime.scheduling.InlineExecutor.InstanceOffers;
 import gatun.runtime.scheduling.InstanceStates.Activity;
-import gatun.runtime.scheduling.LentInstances.InstanceOffers;
 import gatun.runtime.scheduling.Ticket.State;
 import gatun.spi.Tuning;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Waking a thread costs more than a short run, so an idle instance sleeps on while, by the average of past runs,
  * those that run come to the new ticket sooner. As runs vary, one idle instance, the watcher, wakes from time to time,
- * helps out, and times batches that wait. A batch is kept for callers expected to ask again ({@link Gathering}).
+ * helps out, and times batches that wait. A batch is kept for callers expected to ask again ({@link AdaptiveBatchDelay}).
  *
  * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing: its tickets stay in the queue and may
  * go to another. It gives its turn up when nothing waits any more.
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final TicketQueue<T> queue;
     private BatchPolicy policy;
-    private Gathering gathering;
+    private AdaptiveBatchDelay gathering;
     private BatchCandidates<T> candidates;
     private final InstanceStates instances;
     private final RunPermits turns;
@@ -37,7 +37,11 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final @Nullable CompletionOrder order;
 
     BatchDispatcher(
-            BatchPolicy policy, int instanceCount, RunPermits turns, RunPlacement placement, Gathering gathering) {
+            BatchPolicy policy,
+            int instanceCount,
+            RunPermits turns,
+            RunPlacement placement,
+            AdaptiveBatchDelay gathering) {
         this.placement = placement;
         this.policy = policy;
         this.turns = turns;
@@ -51,7 +55,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     @Override
     public void runAlone() {
         policy = policy.alone();
-        gathering = new Gathering(policy, Tuning.OFF);
+        gathering = new AdaptiveBatchDelay(policy, Tuning.OFF);
         candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
     }
 

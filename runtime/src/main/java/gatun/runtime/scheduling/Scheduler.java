@@ -6,8 +6,8 @@ import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.InstanceThreads.DecisionLock;
-import gatun.spi.Tuning.Subject;
 import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -23,7 +23,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     private final LongAdder runsOnInstanceThreads = new LongAdder();
 
     /** Null where every ticket runs on the thread of its instance. */
-    private final @Nullable LentInstances<T> lent;
+    private final @Nullable InlineExecutor<T> lent;
 
     private Scheduler(
             BatchPolicy policy,
@@ -33,9 +33,9 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
             Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
         BatchDispatcher<T> batches = new BatchDispatcher<>(
-                policy, runners.size(), threads.turns(), placement, new Gathering(policy, tuning));
+                policy, runners.size(), threads.turns(), placement, new AdaptiveBatchDelay(policy, tuning));
         dispatcher = batches;
-        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
+        lent = batches.lends() ? new InlineExecutor<>(lock, batches, threads, placement.inlineRuns()) : null;
         if (lent != null) {
             lock.guard(lent::recall, lent::offer);
         }

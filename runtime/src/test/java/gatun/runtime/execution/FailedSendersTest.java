@@ -3,7 +3,7 @@ package gatun.runtime.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -19,14 +19,14 @@ class FailedSendersTest {
 
     @Test
     void shouldHaveNobodyAtFirst() {
-        assertThat(senders.has(Sender.THIS_PROCESS)).isFalse();
+        assertThat(senders.has(ClientQuotaKey.THIS_PROCESS)).isFalse();
     }
 
     @Test
     void shouldForgetASenderAfterItsTime() {
-        Sender failed = new Sender("failed");
+        ClientQuotaKey failed = new ClientQuotaKey("failed");
         senders.add(failed);
-        assertThat(senders.has(new Sender("other"))).isFalse();
+        assertThat(senders.has(new ClientQuotaKey("other"))).isFalse();
         pass(FailedSenders.MEMORY.toNanos() - 1);
         assertThat(senders.has(failed)).isTrue();
         pass(1);
@@ -35,7 +35,7 @@ class FailedSendersTest {
 
     @Test
     void shouldRememberASenderFromItsLastFailureOn() {
-        Sender failed = new Sender("failed");
+        ClientQuotaKey failed = new ClientQuotaKey("failed");
         senders.add(failed);
         pass(FailedSenders.MEMORY.toNanos() - 1);
         senders.add(failed);
@@ -46,26 +46,26 @@ class FailedSendersTest {
     @Test
     void shouldHaveEverybodyWhileThereAreTooMany() {
         for (int i = 0; i < FailedSenders.LIMIT; i++) {
-            senders.add(new Sender(i));
+            senders.add(new ClientQuotaKey(i));
         }
-        Sender other = new Sender("other");
+        ClientQuotaKey other = new ClientQuotaKey("other");
         assertThat(senders.has(other)).isFalse();
-        senders.add(new Sender("one more"));
+        senders.add(new ClientQuotaKey("one more"));
         assertThat(senders.has(other)).isTrue();
         pass(FailedSenders.MEMORY.toNanos());
         assertThat(senders.has(other)).isFalse();
-        assertThat(senders.has(new Sender(0))).isFalse();
+        assertThat(senders.has(new ClientQuotaKey(0))).isFalse();
     }
 
     @Test
     void shouldMakeRoomForNewSendersWhereOldOnesAreForgotten() {
         for (int i = 0; i < FailedSenders.LIMIT; i++) {
-            senders.add(new Sender(i));
+            senders.add(new ClientQuotaKey(i));
         }
         pass(FailedSenders.MEMORY.toNanos());
-        Sender late = new Sender("late");
+        ClientQuotaKey late = new ClientQuotaKey("late");
         senders.add(late);
         assertThat(senders.has(late)).isTrue();
-        assertThat(senders.has(new Sender("other"))).isFalse();
+        assertThat(senders.has(new ClientQuotaKey("other"))).isFalse();
     }
 }

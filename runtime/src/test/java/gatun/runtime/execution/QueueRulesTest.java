@@ -3,7 +3,7 @@ package gatun.runtime.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.execution.TicketRunner.QueueRules;
+import gatun.runtime.execution.RequestSubmitter.QueueRules;
 import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;

@@ -3,8 +3,8 @@ package gatun.runtime.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator.Trust;
 import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator.Trust;
 import org.junit.jupiter.api.Test;
 
 class RunPlacementTest {

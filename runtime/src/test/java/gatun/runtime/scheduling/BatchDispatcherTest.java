@@ -15,7 +15,11 @@ import org.junit.jupiter.api.Test;
 class BatchDispatcherTest {
     private static BatchDispatcher<Job> dispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
         return new BatchDispatcher<>(
-                policy, instanceCount, turns, RunPlacement.of(true), new Gathering(policy, GatheringTest.learning()));
+                policy,
+                instanceCount,
+                turns,
+                RunPlacement.of(true),
+                new AdaptiveBatchDelay(policy, AdaptiveBatchDelayTest.learning()));
     }
 
     private static final class Job extends Ticket {}
@@ -66,7 +70,7 @@ class BatchDispatcherTest {
         List<Job> none = new ArrayList<>();
         dispatcher.take(0, 1, none);
         dispatcher.take(1, 1, none);
-        for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
+        for (int i = 0; i < 2 * AdaptiveBatchDelay.COMPANY; i++) {
             dispatcher.ran(0, runNanos, waiting, i);
         }
         Job first = new Job();
@@ -85,10 +89,11 @@ class BatchDispatcherTest {
 
     @Test
     void shouldLetTicketsGatherWhereTheyHaveComeTogether() {
-        Gathering gathering = new Gathering(BatchPolicy.upTo(4, 10), GatheringTest.learning());
+        AdaptiveBatchDelay gathering =
+                new AdaptiveBatchDelay(BatchPolicy.upTo(4, 10), AdaptiveBatchDelayTest.learning());
         assertThat(gathering.hasCompany()).isFalse();
 
-        for (int i = 0; i < Gathering.COMPANY; i++) {
+        for (int i = 0; i < AdaptiveBatchDelay.COMPANY; i++) {
             gathering.begun(0, 1, 1);
             gathering.ended(0, 500_000, 3, i);
         }

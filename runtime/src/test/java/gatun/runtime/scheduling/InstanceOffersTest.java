@@ -3,7 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.scheduling.LentInstances.InstanceOffers;
+import gatun.runtime.scheduling.InlineExecutor.InstanceOffers;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

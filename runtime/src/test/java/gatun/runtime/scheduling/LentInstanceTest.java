@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.runtime.ModelVersion.RunCounts;
 import gatun.runtime.placement.InlineRunLimiter;
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.spi.Tuning;
 import gatun.testing.Await;
@@ -310,10 +310,10 @@ class LentInstanceTest {
         RunPlacement one = new RunPlacement(true, new InlineRunLimiter(2));
         Runner second = new Runner(false);
         Scheduler<Job> other = Scheduler.open(
-                BatchPolicy.single(10), List.of(second), GatheringTest.learning(), one, InstanceThread.IDLE);
+                BatchPolicy.single(10), List.of(second), AdaptiveBatchDelayTest.learning(), one, InstanceThread.IDLE);
         assertThat(scheduler.close(GRACE)).isTrue();
         scheduler = Scheduler.open(
-                BatchPolicy.single(10), List.of(runner), GatheringTest.learning(), one, InstanceThread.IDLE);
+                BatchPolicy.single(10), List.of(runner), AdaptiveBatchDelayTest.learning(), one, InstanceThread.IDLE);
         try {
             earnTrust();
             earnTrust(other);

@@ -3,8 +3,8 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,7 +65,11 @@ class RestingInstanceTest {
 
     private static Scheduler<Job> open(Duration idle, Runner... runners) {
         return Scheduler.open(
-                BatchPolicy.single(10_000), List.of(runners), GatheringTest.learning(), RunPlacement.of(true), idle);
+                BatchPolicy.single(10_000),
+                List.of(runners),
+                AdaptiveBatchDelayTest.learning(),
+                RunPlacement.of(true),
+                idle);
     }
 
     private static Thread run(Scheduler<Job> scheduler) {

@@ -278,9 +278,9 @@ final class SchedulerSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         lends = turns == null && random.nextBoolean();
-        Gathering gathering = new Gathering(policy, GatheringTest.learning());
+        AdaptiveBatchDelay gathering = new AdaptiveBatchDelay(policy, AdaptiveBatchDelayTest.learning());
         if (random.nextBoolean()) {
-            GatheringTest.teach(gathering);
+            AdaptiveBatchDelayTest.teach(gathering);
         }
         dispatcher = new BatchDispatcher<>(
                 policy,
@@ -524,7 +524,7 @@ final class SchedulerSimulation {
 
     private long delayNanos() {
         return policy.maxQueueDelayNanos() == 0 && policy.maxBatchSize() > 1
-                ? Gathering.LONGEST_NANOS
+                ? AdaptiveBatchDelay.LONGEST_NANOS
                 : policy.maxQueueDelayNanos();
     }
 

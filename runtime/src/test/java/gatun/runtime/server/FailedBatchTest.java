@@ -4,7 +4,7 @@ package gatun.runtime.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
@@ -107,7 +107,7 @@ class FailedBatchTest {
     private InferenceRequest request(String sender, float value) {
         InferenceRequest request = test.input(test.request("m"), "IN", 1, 1);
         request.inputs().getFirst().bytes().setAtIndex(ValueLayout.JAVA_FLOAT, 0, value);
-        request.sender(new Sender(sender));
+        request.sender(new ClientQuotaKey(sender));
         return request;
     }
 

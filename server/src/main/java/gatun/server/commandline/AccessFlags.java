@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
@@ -90,7 +90,8 @@ final class AccessFlags extends FlagGroup {
                 rules(GRPC_PREFIX, grpcRestricted, grpcTokens, grpcForwarded));
     }
 
-    private static HeaderRules rules(String prefix,
+    private static HeaderRules rules(
+            String prefix,
             Flag<List<ApiGroupsFlag>> restricted,
             Flag<List<ApiGroupsFlag>> tokens,
             Flag<Optional<Pattern>> forwarded) {

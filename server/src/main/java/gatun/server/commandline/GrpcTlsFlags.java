@@ -29,7 +29,7 @@ final class GrpcTlsFlags extends FlagGroup {
                 .findFirst();
         if (other.isPresent() && because.value()) {
             throw new FlagException(other.get().flag() + " and " + because.name()
-                            + " both say how gRPC is protected; give one of them.");
+                    + " both say how gRPC is protected; give one of them.");
         }
         if (other.isPresent()) {
             return Optional.of(other.get().files().get());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagType.FlagException;
 import java.util.Optional;
 
 /** TLS on the HTTP listener, which is spoken where there is a certificate. Read once. */

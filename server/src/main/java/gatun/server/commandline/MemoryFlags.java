@@ -72,7 +72,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
     MemorySettings settings() {
         if (!cacheOptions.value().isEmpty() && olderCacheByteSize.value().isPresent()) {
             throw new FlagException("Incompatible flags " + olderCacheByteSize.name() + " and " + cacheOptions.name()
-                            + " both provided. Please provide one or the other.");
+                    + " both provided. Please provide one or the other.");
         }
         Optional<ResponseCacheSettings> older =
                 olderCacheByteSize.value().filter(byteSize -> byteSize > 0).map(ResponseCacheSettings.Local::new);
@@ -88,8 +88,8 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
     private Optional<ResponseCacheSettings> cache() {
         Map<String, Map<String, String>> caches = NamedOption.byOwner(cacheOptions.value());
         if (caches.size() > 1) {
-            throw new FlagException("multiple cache configurations are not supported: " + cacheOptions.name() + " names "
-                            + String.join(" and ", new TreeSet<>(caches.keySet())) + "; choose one of them");
+            throw new FlagException("multiple cache configurations are not supported: " + cacheOptions.name()
+                    + " names " + String.join(" and ", new TreeSet<>(caches.keySet())) + "; choose one of them");
         }
         return caches.entrySet().stream().findFirst().map(cache -> {
             if (!cache.getKey().equals(LOCAL)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelSettings.Control;
 import gatun.runtime.ModelSettings.Loading;
@@ -268,20 +268,22 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
             throw new FlagException("missing PATH, or --model-repository=DIR: there are no models to serve");
         }
         if (list.opensFolders() && !list.isGiven()) {
-            throw new FlagException("--reload-base-path is for lists of models that clients replace; give --model_config_file or"
+            throw new FlagException(
+                    "--reload-base-path is for lists of models that clients replace; give --model_config_file or"
                             + " --model_base_path too, or leave it out.");
         }
         if (list.isGiven() && !paths.value().isEmpty()) {
             throw new FlagException("'" + paths.value().getFirst() + "' names models, and so do --model_config_file and"
-                            + " --model_base_path, whose list clients may replace. Give one or the other.");
+                    + " --model_base_path, whose list clients may replace. Give one or the other.");
         }
         if (list.isGiven() && mode == ControlMode.EXPLICIT) {
-            throw new FlagException("--model-control-mode=explicit loads models by name; --model_config_file and --model_base_path load"
+            throw new FlagException(
+                    "--model-control-mode=explicit loads models by name; --model_config_file and --model_base_path load"
                             + " what they list. Give one or the other.");
         }
         if (!loadModels.value().isEmpty() && mode != ControlMode.EXPLICIT) {
             throw new FlagException("--load-model needs --model-control-mode=explicit: in mode "
-                            + mode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
+                    + mode.name().toLowerCase(Locale.ROOT) + " all models are loaded.");
         }
     }
 }

@@ -73,7 +73,8 @@ final class PlainArguments {
             } else if (flag != positional && equals >= 0) {
                 value = argument.substring(equals + 1);
             } else if (flag != positional) {
-                boolean isFollowed = i + 1 < arguments.size() && !arguments.get(i + 1).startsWith("-");
+                boolean isFollowed =
+                        i + 1 < arguments.size() && !arguments.get(i + 1).startsWith("-");
                 if (isFollowed == flag.type().bare().isPresent()) {
                     return false;
                 }
@@ -82,7 +83,8 @@ final class PlainArguments {
             if (value.isEmpty()) {
                 return false;
             }
-            given.computeIfAbsent(flag, any -> new ArrayList<>()).add(flag.type().read(value));
+            given.computeIfAbsent(flag, any -> new ArrayList<>())
+                    .add(flag.type().read(value));
         }
         return true;
     }

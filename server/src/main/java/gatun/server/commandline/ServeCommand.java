@@ -108,8 +108,7 @@ final class ServeCommand implements Callable<Integer> {
     /** Serves by {@code arguments} alone, and returns the exit status; empty, and nothing was done, where they are not plain. */
     static OptionalInt servePlainly(ServeAction action, List<String> arguments) {
         ServeCommand serve = new ServeCommand(action, ServerSettings.standard());
-        if (!PlainArguments.read(
-                serve.sections.stream().map(Section::flags).toList(), arguments)) {
+        if (!PlainArguments.read(serve.sections.stream().map(Section::flags).toList(), arguments)) {
             return OptionalInt.empty();
         }
         ServerSettings settings;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.LifecycleSettings;
 import java.nio.file.Path;
@@ -70,11 +70,11 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
             return;
         }
         throw new FlagException(profile.name() + " is '" + profile.value().get() + "', "
-                        + started.map(name -> "but the JVM was started as '" + name
-                                        + "': the launcher looks for it on its command line, by its whole name, and in"
-                                        + " GATUN_PROFILE. Write it there.")
-                                .orElse("but the JVM was not started by Gatun's launcher, which turns a profile into"
-                                        + " flags of the JVM. Leave it out, and give those flags yourself."));
+                + started.map(name -> "but the JVM was started as '" + name
+                                + "': the launcher looks for it on its command line, by its whole name, and in"
+                                + " GATUN_PROFILE. Write it there.")
+                        .orElse("but the JVM was not started by Gatun's launcher, which turns a profile into"
+                                + " flags of the JVM. Leave it out, and give those flags yourself."));
     }
 
     LifecycleSettings lifecycle() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.listener.PemFile;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -26,7 +26,8 @@ final class TlsFileFlags {
     /** The file of a flag. Throws {@link FlagException} when it was not given, though {@code because} needs it. */
     static PemFile required(Flag<?> because, Flag<Optional<Path>> file) {
         return given(file)
-                .orElseThrow(() -> new FlagException(because.name() + " needs " + file.name() + "=FILE, a file in PEM format."));
+                .orElseThrow(() ->
+                        new FlagException(because.name() + " needs " + file.name() + "=FILE, a file in PEM format."));
     }
 
     /** The file of a flag; empty when it was not given. */

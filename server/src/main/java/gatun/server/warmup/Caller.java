@@ -17,17 +17,17 @@ final class Caller implements Runnable {
     private static final int REQUESTS = 200;
     private static final int MOST_FAILURES = 100;
 
-    private final List<Conversation.Kind> kinds;
+    private final List<WarmUpConnection.Kind> kinds;
     private final AtomicLong answered = new AtomicLong();
     private final ReentrantLock lock = new ReentrantLock();
-    private final List<Conversation> current = new ArrayList<>(); // guarded by lock
+    private final List<WarmUpConnection> current = new ArrayList<>(); // guarded by lock
     private boolean ended; // guarded by lock
     private int turn;
     private int failures;
     private volatile Optional<Exception> failure = Optional.empty();
 
     /** {@code first} is the index of the first kind. */
-    Caller(List<Conversation.Kind> kinds, int first) {
+    Caller(List<WarmUpConnection.Kind> kinds, int first) {
         this.kinds = kinds;
         this.turn = first;
     }
@@ -49,24 +49,24 @@ final class Caller implements Runnable {
     }
 
     private void converse() throws IOException {
-        List<Conversation> begun = new ArrayList<>();
+        List<WarmUpConnection> begun = new ArrayList<>();
         for (int i = 0; i < CONVERSATIONS; i++) {
-            Conversation conversation = kinds.get(turn++ % kinds.size()).begin();
+            WarmUpConnection conversation = kinds.get(turn++ % kinds.size()).begin();
             begun.add(conversation);
             keep(conversation);
         }
         for (int i = 0; i < REQUESTS && !hasEnded(); i++) {
-            for (Conversation conversation : begun) {
+            for (WarmUpConnection conversation : begun) {
                 conversation.send();
             }
-            for (Conversation conversation : begun) {
+            for (WarmUpConnection conversation : begun) {
                 conversation.receive();
             }
             answered.lazySet(answered.getPlain() + begun.size());
         }
     }
 
-    private void keep(Conversation conversation) {
+    private void keep(WarmUpConnection conversation) {
         lock.lock();
         try {
             current.add(conversation);
@@ -87,7 +87,7 @@ final class Caller implements Runnable {
     private void endConversations() {
         lock.lock();
         try {
-            for (Conversation conversation : current) {
+            for (WarmUpConnection conversation : current) {
                 conversation.close();
             }
             current.clear();

@@ -12,7 +12,7 @@ import java.util.HexFormat;
  * Calls of one method of gRPC with one message, each on a stream of its own or all on one. Responses have a window that
  * is never full, and their headers are not looked at.
  */
-final class GrpcConversation implements Conversation {
+final class GrpcConversation implements WarmUpConnection {
     private static final int HEAD_BYTES = 9;
     private static final int PREFIX_BYTES = 5;
     private static final int LARGEST_FRAME = 16_384;

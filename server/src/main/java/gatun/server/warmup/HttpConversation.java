@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Requests of HTTP/1.1 in turns, each a text that is sent as it is. */
-final class HttpConversation implements Conversation {
+final class HttpConversation implements WarmUpConnection {
     private static final String LENGTH = "\r\ncontent-length:";
     private static final int STATUS = "HTTP/1.1 ".length();
     private static final int LONGEST_HEAD = 8192;

@@ -43,19 +43,19 @@ final class Requests {
     }
 
     /** The kinds of conversations, in an order that mixes them. */
-    List<Conversation.Kind> kinds(SocketAddress http, SocketAddress grpc) {
+    List<WarmUpConnection.Kind> kinds(SocketAddress http, SocketAddress grpc) {
         List<Request> jsonRequests = json();
-        Conversation.Kind json = () -> HttpConversation.begin(http, jsonRequests);
+        WarmUpConnection.Kind json = () -> HttpConversation.begin(http, jsonRequests);
         List<Request> binaryRequests = binary();
-        Conversation.Kind binary = () -> HttpConversation.begin(http, binaryRequests);
+        WarmUpConnection.Kind binary = () -> HttpConversation.begin(http, binaryRequests);
         List<Request> othersRequests = others();
-        Conversation.Kind others = () -> HttpConversation.begin(http, othersRequests);
+        WarmUpConnection.Kind others = () -> HttpConversation.begin(http, othersRequests);
         ModelInferRequest request = inferRequest(integers);
-        Conversation.Kind unary = () -> GrpcConversation.begin(grpc, V2 + "ModelInfer", request, false);
-        Conversation.Kind stream = () -> GrpcConversation.begin(grpc, V2 + "ModelStreamInfer", request, true);
+        WarmUpConnection.Kind unary = () -> GrpcConversation.begin(grpc, V2 + "ModelInfer", request, false);
+        WarmUpConnection.Kind stream = () -> GrpcConversation.begin(grpc, V2 + "ModelStreamInfer", request, true);
         PredictRequest predict = predictRequest(integers);
-        Conversation.Kind tensorFlow = () -> GrpcConversation.begin(grpc, TENSORFLOW, predict, false);
-        List<Conversation.Kind> kinds =
+        WarmUpConnection.Kind tensorFlow = () -> GrpcConversation.begin(grpc, TENSORFLOW, predict, false);
+        List<WarmUpConnection.Kind> kinds =
                 new ArrayList<>(List.of(json, unary, binary, json, stream, json, unary, others, json, tensorFlow));
         if (v1) {
             List<Request> legacyRequests = legacy();

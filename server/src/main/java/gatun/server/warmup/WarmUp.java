@@ -84,7 +84,7 @@ public final class WarmUp {
     /** Returns the number of answered requests. */
     private static long ask(AskedServer server, boolean computed, long end, StopWait stop) throws InterruptedException {
         Requests requests = new Requests(computed, speaksV1(server, end));
-        List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
+        List<WarmUpConnection.Kind> kinds = requests.kinds(server.http(), server.grpc());
         List<Caller> callers = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < CALLERS; i++) {
@@ -119,7 +119,7 @@ public final class WarmUp {
     }
 
     private static boolean answersV1(AskedServer server) {
-        try (Conversation conversation = HttpConversation.begin(server.http(), List.of(Requests.legacyHealth()))) {
+        try (WarmUpConnection conversation = HttpConversation.begin(server.http(), List.of(Requests.legacyHealth()))) {
             conversation.send();
             conversation.receive();
             return true;

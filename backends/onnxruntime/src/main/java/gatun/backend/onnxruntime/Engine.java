@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.onnxruntime.Engine.Company.ActiveRuns;
+import gatun.backend.onnxruntime.Engine.RecentConcurrency.ActiveRuns;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.OnnxRuntime;
 import gatun.bindings.OrtPoolThreads;
@@ -217,7 +217,7 @@ final class Engine {
      * Whether a model's runs had company of late: one that finds no other is not alone yet, as callers that wait for
      * responses begin their next runs together. Thread-safe; a lost update makes one run wider or narrower.
      */
-    static final class Company {
+    static final class RecentConcurrency {
         /** After so many runs without others a model's runs count as alone. */
         static final int MEMORY = 8;
 
@@ -227,7 +227,7 @@ final class Engine {
         private volatile int left;
 
         /** @param runs counts those of all models */
-        Company(ActiveRuns runs) {
+        RecentConcurrency(ActiveRuns runs) {
             this.runs = runs;
         }
 

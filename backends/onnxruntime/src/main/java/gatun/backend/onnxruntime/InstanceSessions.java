@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.onnxruntime.Engine.Company;
-import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.Engine.RecentConcurrency;
+import gatun.backend.onnxruntime.InstanceSessions.ExecutionModeTuner.ExecutionMode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tuning.Tuner;
 import gatun.memory.tuning.Tuner.Trials;
@@ -16,12 +16,12 @@ import java.util.List;
  */
 final class InstanceSessions implements AutoCloseable {
     private final SessionPool pool;
-    private final Company company;
+    private final RecentConcurrency company;
     private final ThreadPlan plan;
     private final Session onAll;
     private final Session onShare;
-    private final Spread besideOthers;
-    private final SpreadChoice choice;
+    private final ExecutionMode besideOthers;
+    private final ExecutionModeTuner choice;
 
     /** Whether there is more than one way to run. */
     private final boolean hasChoice;
@@ -33,12 +33,13 @@ final class InstanceSessions implements AutoCloseable {
     private long begunNanos;
 
     /** {@code company} tells whether a run is alone. Throws {@link GatunException} when a session cannot be opened. */
-    InstanceSessions(SessionPool pool, Company company, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
+    InstanceSessions(
+            SessionPool pool, RecentConcurrency company, ThreadPlan plan, ExecutionMode besideOthers, Tuning tuning) {
         this.pool = pool;
         this.company = company;
         this.plan = plan;
         this.besideOthers = besideOthers;
-        this.choice = new SpreadChoice(tuning);
+        this.choice = new ExecutionModeTuner(tuning);
         this.hasChoice = plan.alone() != plan.together() || plan.parts() > 1;
         onAll = pool.take(plan.alone());
         try {
@@ -59,9 +60,9 @@ final class InstanceSessions implements AutoCloseable {
     }
 
     /** Begins a run, which {@link #end} ends; {@code divides} where it has several requests that can run apart. */
-    Spread begin(long byteSize, boolean divides) {
+    ExecutionMode begin(long byteSize, boolean divides) {
         if (!hasChoice) {
-            return Spread.ON_ALL_CORES;
+            return ExecutionMode.ON_ALL_CORES;
         }
         isAlone = company.beginAlone();
         this.byteSize = byteSize;
@@ -70,8 +71,8 @@ final class InstanceSessions implements AutoCloseable {
         return isAlone ? choice.next(byteSize, divides) : besideOthers;
     }
 
-    Session session(Spread spread) {
-        return spread == Spread.ON_ALL_CORES ? onAll : onShare;
+    Session session(ExecutionMode spread) {
+        return spread == ExecutionMode.ON_ALL_CORES ? onAll : onShare;
     }
 
     void end(boolean hasSucceeded) {
@@ -90,10 +91,10 @@ final class InstanceSessions implements AutoCloseable {
         pool.giveBack(plan.alone());
     }
 
-    /** Learns the fastest {@link Spread}, by size of runs and whether they divide. Used by one thread at a time. */
-    static final class SpreadChoice {
-        private static final List<Spread> DIVIDED = List.of(Spread.values());
-        private static final List<Spread> WHOLE = List.of(Spread.ON_A_SHARE, Spread.ON_ALL_CORES);
+    /** Learns the fastest {@link ExecutionMode}, by size of runs and whether they divide. Used by one thread at a time. */
+    static final class ExecutionModeTuner {
+        private static final List<ExecutionMode> DIVIDED = List.of(ExecutionMode.values());
+        private static final List<ExecutionMode> WHOLE = List.of(ExecutionMode.ON_A_SHARE, ExecutionMode.ON_ALL_CORES);
 
         /** Sizes from one power of two to the next have a tuner of their own. */
         private static final int SIZES = Long.SIZE;
@@ -102,12 +103,12 @@ final class InstanceSessions implements AutoCloseable {
         private final Tuner[] whole = new Tuner[SIZES];
         private final Tuner[] divided = new Tuner[SIZES];
 
-        SpreadChoice(Tuning tuning) {
+        ExecutionModeTuner(Tuning tuning) {
             this.tuning = tuning;
         }
 
         /** The spread for a run. Unless the run fails, {@link #took} follows. */
-        Spread next(long byteSize, boolean divides) {
+        ExecutionMode next(long byteSize, boolean divides) {
             return spreads(divides).get(tuner(byteSize, divides).way());
         }
 
@@ -117,7 +118,7 @@ final class InstanceSessions implements AutoCloseable {
             tuner(byteSize, divides).took((double) nanos, (double) Math.max(1, byteSize));
         }
 
-        private static List<Spread> spreads(boolean divides) {
+        private static List<ExecutionMode> spreads(boolean divides) {
             return divides ? DIVIDED : WHOLE;
         }
 
@@ -125,17 +126,17 @@ final class InstanceSessions implements AutoCloseable {
             Tuner[] tuners = divides ? divided : whole;
             int index = SIZES - 1 - Long.numberOfLeadingZeros(Math.max(1, byteSize));
             if (tuners[index] == null) {
-                List<Spread> spreads = spreads(divides);
+                List<ExecutionMode> spreads = spreads(divides);
                 tuners[index] = tuning.tuner(
                         Subject.SPREAD,
-                        spreads.stream().map(Spread::text).toList(),
-                        new Trials(spreads.size(), spreads.indexOf(Spread.ON_ALL_CORES), 2, 1));
+                        spreads.stream().map(ExecutionMode::text).toList(),
+                        new Trials(spreads.size(), spreads.indexOf(ExecutionMode.ON_ALL_CORES), 2, 1));
             }
             return tuners[index];
         }
 
         /** How a run is spread over the cores; what takes fewer threads comes first. */
-        enum Spread {
+        enum ExecutionMode {
             /** At once, by the session that runs beside one another share. */
             ON_A_SHARE("on fewer threads"),
 
@@ -147,7 +148,7 @@ final class InstanceSessions implements AutoCloseable {
 
             private final String text;
 
-            Spread(String text) {
+            ExecutionMode(String text) {
                 this.text = text;
             }
 

@@ -2,7 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.backend.onnxruntime.Engine.LiveHandles;
-import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.InstanceSessions.ExecutionModeTuner.ExecutionMode;
 import gatun.backend.onnxruntime.ModelDescription.OutputShapes;
 import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
@@ -212,10 +212,10 @@ final class OnnxInstance implements BackendInstance {
     private long run(Execution execution) {
         long rows = parts != null && comeApart ? arguments.rows() : 0;
         boolean divides = rows > 1 && borders.take(execution.requests(), rows);
-        Spread spread = sessions.begin(arguments.inputByteSize(), divides);
+        ExecutionMode spread = sessions.begin(arguments.inputByteSize(), divides);
         boolean hasSucceeded = false;
         try {
-            long status = parts != null && spread == Spread.IN_PARTS
+            long status = parts != null && spread == ExecutionMode.IN_PARTS
                     ? runInParts(parts, rows)
                     : arguments.run(sessions.session(spread), runOptions);
             hasSucceeded = status == 0;
@@ -227,12 +227,12 @@ final class OnnxInstance implements BackendInstance {
 
     /** As {@link #run}. A batch that fails in parts and not as a whole is not divided again. */
     private long runInParts(BatchParts divided, long rows) {
-        long failure = divided.run(arguments, rows, borders, sessions.session(Spread.IN_PARTS), runOptions);
+        long failure = divided.run(arguments, rows, borders, sessions.session(ExecutionMode.IN_PARTS), runOptions);
         if (failure == 0) {
             return 0;
         }
         engine.releaseStatus(failure);
-        long status = arguments.run(sessions.session(Spread.ON_ALL_CORES), runOptions);
+        long status = arguments.run(sessions.session(ExecutionMode.ON_ALL_CORES), runOptions);
         comeApart &= status != 0;
         return status;
     }
@@ -300,8 +300,8 @@ final class OnnxInstance implements BackendInstance {
         }
         try (Arena memory = Arena.ofConfined();
                 RunOptions trimming = RunOptions.trimming(engine)) {
-            trim(sessions.session(Spread.ON_ALL_CORES), trimming, memory);
-            trim(sessions.session(Spread.ON_A_SHARE), trimming, memory);
+            trim(sessions.session(ExecutionMode.ON_ALL_CORES), trimming, memory);
+            trim(sessions.session(ExecutionMode.ON_A_SHARE), trimming, memory);
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.onnxruntime.Engine.Company;
-import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.Engine.RecentConcurrency;
+import gatun.backend.onnxruntime.InstanceSessions.ExecutionModeTuner.ExecutionMode;
 import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.graph.ModelGraph;
 import gatun.bindings.HeapTrimmer;
@@ -40,7 +40,7 @@ final class OnnxModel implements BackendModel {
     private final OnnxParameters parameters;
     private final Path file;
     private final List<Path> operators;
-    private final Company company;
+    private final RecentConcurrency company;
     private final ModelGraph graph;
 
     /** Of the last instance on the processor; null before there is one. */
@@ -55,7 +55,7 @@ final class OnnxModel implements BackendModel {
         this.parameters = OnnxParameters.of(config);
         this.file = file;
         this.operators = List.copyOf(operators);
-        this.company = new Company(engine.runs());
+        this.company = new RecentConcurrency(engine.runs());
         this.graph = readGraph();
     }
 
@@ -154,7 +154,7 @@ final class OnnxModel implements BackendModel {
                         divides()));
         plan = chosen;
         // Other instances of the model share a session made for that; what other models leave, nobody can tell.
-        Spread besideOthers = instances > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
+        ExecutionMode besideOthers = instances > 1 ? ExecutionMode.ON_A_SHARE : ExecutionMode.ON_ALL_CORES;
         return new InstanceSessions(pool, company, chosen, besideOthers, spec.tuning());
     }
 

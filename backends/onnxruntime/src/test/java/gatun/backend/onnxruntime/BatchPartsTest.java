@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import gatun.backend.onnxruntime.Engine.LiveHandles;
-import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.InstanceSessions.ExecutionModeTuner.ExecutionMode;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Batches whose requests run side by side, more often than all ways of running one are tried. */
 class BatchPartsTest {
     private static final Path SIMPLE = Path.of("..", "..", "examples", "models", "simple", "1");
-    private static final int RUNS = 5 * Spread.values().length * new Tuner.Trials(1, 0, 2, 1).runs();
+    private static final int RUNS = 5 * ExecutionMode.values().length * new Tuner.Trials(1, 0, 2, 1).runs();
 
     /** The datatype of the example's tensors, as ONNX counts them. */
     private static final int INT32 = 6;

@@ -12,8 +12,8 @@ import gatun.spi.BackendInstance;
 import gatun.spi.Datatypes;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
-import gatun.testing.OnnxFile.Value;
 import gatun.testing.OnnxFile;
+import gatun.testing.OnnxFile.Value;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
@@ -30,8 +30,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Every datatype and every way that an output's shape may come about, on files of one operator. */
 class OnnxTensorsTest {

@@ -3,12 +3,12 @@ package gatun.console.history;
 
 import gatun.console.history.VersionHistory.Minute;
 import gatun.console.history.VersionRates.VersionKey;
-import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.Latencies;
-import gatun.runtime.ModelLatencies.StageLatencies;
+import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.ModelLatencies;
-import gatun.runtime.ModelStatistics.BatchStatistics;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.VersionCounters;
 import java.util.ArrayList;

@@ -4,13 +4,13 @@ package gatun.console.history;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.console.history.VersionRates.VersionKey;
-import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.Latencies;
+import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.ModelIdentifier;
-import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelLatencies;
-import gatun.runtime.ModelStatistics.BatchStatistics;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;

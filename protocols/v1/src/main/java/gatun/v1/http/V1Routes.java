@@ -5,10 +5,10 @@ import static gatun.http.routes.RouteTable.Route.get;
 import static gatun.http.routes.RouteTable.Route.post;
 
 import gatun.http.connection.Exchange;
-import gatun.http.routes.PathValues.RouteConventions.BareConventions;
 import gatun.http.routes.PathValues;
-import gatun.http.routes.RouteTable.Route;
+import gatun.http.routes.PathValues.RouteConventions.BareConventions;
 import gatun.http.routes.RouteTable;
+import gatun.http.routes.RouteTable.Route;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceService;

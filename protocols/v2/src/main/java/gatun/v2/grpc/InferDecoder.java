@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
-import gatun.grpc.message.TextCache.RecurringParts;
 import gatun.grpc.message.TextCache;
-import gatun.grpc.message.WireReader.LimitedReader;
+import gatun.grpc.message.TextCache.RecurringParts;
 import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireWriter.Utf8;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
@@ -14,8 +14,8 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.spi.ParameterValue;
-import gatun.v2.grpc.InferMessage.Contents.ContentsReader;
 import gatun.v2.grpc.InferMessage.Contents;
+import gatun.v2.grpc.InferMessage.Contents.ContentsReader;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

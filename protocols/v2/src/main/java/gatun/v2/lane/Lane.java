@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.lane.LaneGeometry;
 import gatun.memory.lane.LaneMemory;
 import gatun.memory.lane.RingEntry;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Lane implements Hold {
     private final String name;
-    private final Sender client;
+    private final ClientQuotaKey client;
     private final LaneGeometry geometry;
     private final InferenceService server;
     private final ScheduledExecutorService timer;
@@ -71,7 +71,7 @@ public final class Lane implements Hold {
         this.memory = new LaneMemory(whole.segment(), geometry);
         this.prepared = new PreparedTable(heap);
         this.onEnd = onEnd;
-        this.client = new Sender(new Object());
+        this.client = new ClientQuotaKey(new Object());
         this.calls = new LaneCall[geometry.slots()];
         for (int i = 0; i < calls.length; i++) {
             calls[i] = new LaneCall(this, i);
@@ -98,7 +98,7 @@ public final class Lane implements Hold {
         action.run();
     }
 
-    Sender client() {
+    ClientQuotaKey client() {
         return client;
     }
 

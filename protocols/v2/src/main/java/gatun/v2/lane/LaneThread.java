@@ -2,9 +2,9 @@
 package gatun.v2.lane;
 
 import gatun.memory.lane.ServerSleep;
-import gatun.memory.threads.CallerCore;
-import gatun.memory.threads.HandOver;
+import gatun.memory.threads.ServerThreadAffinity;
 import gatun.memory.threads.SupervisedThread;
+import gatun.memory.threads.YieldBeforeBlock;
 import gatun.runtime.placement.LoanWatchdog;
 import gatun.runtime.placement.RunPlacement;
 import java.util.ArrayList;
@@ -123,7 +123,7 @@ final class LaneThread implements LoanWatchdog.Lender {
         laneCount = 0;
     }
 
-    private void sleep(CallerCore place) {
+    private void sleep(ServerThreadAffinity place) {
         sleep.begin();
         for (Lane lane : lanes) {
             sleep.add(lane.memory());
@@ -165,7 +165,7 @@ final class LaneThread implements LoanWatchdog.Lender {
         /** Even while it looks, odd while it runs a request, {@link #REPLACED} when another looks. */
         private final AtomicLong turn = new AtomicLong();
 
-        private final CallerCore place = new CallerCore();
+        private final ServerThreadAffinity place = new ServerThreadAffinity();
         private @Nullable Lane lastLane;
         private int inARow;
         private volatile @Nullable LaneCall running;
@@ -231,13 +231,13 @@ final class LaneThread implements LoanWatchdog.Lender {
             inARow = lane == lastLane ? Math.min(inARow + 1, ALONE_FOR) : 0;
             lastLane = lane;
             if (request != null && !isShort(request)) {
-                place.noteCaller(lane, HandOver.NO_CORE);
+                place.noteCaller(lane, YieldBeforeBlock.NO_CORE);
                 spinning.noteCaller(false);
                 request.runLength().beginElsewhere();
                 others.execute(call);
                 return true;
             }
-            place.noteCaller(lane, lane.hasEntry() ? HandOver.NO_CORE : call.callerCore());
+            place.noteCaller(lane, lane.hasEntry() ? YieldBeforeBlock.NO_CORE : call.callerCore());
             running = call;
             turn.set(turn.get() + 1);
             watch.noteLoan();
@@ -245,7 +245,7 @@ final class LaneThread implements LoanWatchdog.Lender {
             if (turn.get() == REPLACED) {
                 return false;
             }
-            spinning.noteCaller(!slept && call.callerCore() == HandOver.NO_CORE);
+            spinning.noteCaller(!slept && call.callerCore() == YieldBeforeBlock.NO_CORE);
             return true;
         }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.lane.LaneMemory;
 import gatun.memory.lane.SlotLayout;
 import gatun.memory.regions.RegionRegistry.Access;
@@ -114,7 +114,7 @@ final class SlotTensors {
     static final class SlotInference {
         private static final Origin ORIGIN = new Origin(3, "v2", "lane");
 
-        private final Sender client;
+        private final ClientQuotaKey client;
         private final SlotRequest slotRequest;
         private final SlotTensors tensors;
 
@@ -122,7 +122,7 @@ final class SlotTensors {
         /** Made for {@link #lastAsked} and the present tensors of the slot; null for none that may be asked again. */
         private @Nullable InferenceRequest last;
 
-        SlotInference(Sender client, SlotRequest slotRequest, SlotTensors tensors) {
+        SlotInference(ClientQuotaKey client, SlotRequest slotRequest, SlotTensors tensors) {
             this.client = client;
             this.slotRequest = slotRequest;
             this.tensors = tensors;

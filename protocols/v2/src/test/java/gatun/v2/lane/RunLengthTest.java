@@ -3,8 +3,8 @@ package gatun.v2.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import org.junit.jupiter.api.Test;
 
 class RunLengthTest {

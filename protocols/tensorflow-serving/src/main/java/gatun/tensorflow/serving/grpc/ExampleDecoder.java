@@ -2,8 +2,8 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.TextCache;
-import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.limits.WorkBudgets.HeapBudget;
 import gatun.tensorflow.serving.Servable;

@@ -2,7 +2,7 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.RawMessage;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ final class ExampleMessage extends RawMessage {
     boolean hasServable;
 
     Servable servable = ServableReader.NOTHING;
-    Sender sender = Sender.THIS_PROCESS;
+    ClientQuotaKey sender = ClientQuotaKey.THIS_PROCESS;
     final List<Task> tasks = new ArrayList<>(2);
 
     ExampleMessage(MemorySegment bytes) {

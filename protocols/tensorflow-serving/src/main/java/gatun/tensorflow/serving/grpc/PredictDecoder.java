@@ -3,8 +3,8 @@ package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.grpc.message.TextCache;
-import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.limits.WorkBudgets.HeapBudget;

@@ -10,7 +10,7 @@ import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InPlaceMethods.InPlaceMarshaller;
 import gatun.grpc.message.InferenceCall;
-import gatun.memory.buffers.Sender;
+import gatun.memory.buffers.ClientQuotaKey;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -275,7 +275,7 @@ public final class TensorFlowServices {
                 call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
                 return;
             }
-            Sender sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
+            ClientQuotaKey sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
             if (sender != null) {
                 request.sender = sender;
             }

@@ -17,7 +17,7 @@ import java.util.List;
  * the wait before the scheduler. Not tried where tickets follow one another, runs are short, or the policy sets a
  * delay. Guarded by the scheduler's lock.
  */
-final class Gathering {
+final class AdaptiveBatchDelay {
     /** Shorter runs are over before others could have come. */
     static final long SHORTEST_RUN_NANOS = 100_000;
 
@@ -72,7 +72,7 @@ final class Gathering {
     }
 
     /** @param policy tells whether there are batches, and whether somebody has said how long to keep them */
-    Gathering(BatchPolicy policy, Tuning tuning) {
+    AdaptiveBatchDelay(BatchPolicy policy, Tuning tuning) {
         this.tuning = tuning;
         maxBatchSize = policy.maxBatchSize();
         mayKeep = maxBatchSize > 1 && policy.maxQueueDelayNanos() == 0 && tuning.learns(Subject.BATCHES);

@@ -3,13 +3,13 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.backend.onnxruntime.Engine.Company;
-import gatun.backend.onnxruntime.Engine.Company.ActiveRuns;
+import gatun.backend.onnxruntime.Engine.RecentConcurrency;
+import gatun.backend.onnxruntime.Engine.RecentConcurrency.ActiveRuns;
 import org.junit.jupiter.api.Test;
 
-class CompanyTest {
+class RecentConcurrencyTest {
     private final ActiveRuns runs = new ActiveRuns();
-    private final Company company = new Company(runs);
+    private final RecentConcurrency company = new RecentConcurrency(runs);
 
     private boolean runAlone() {
         boolean alone = company.beginAlone();
@@ -27,7 +27,7 @@ class CompanyTest {
     void shouldBeBesideRunsOfItsOwnModelAndOfOthers() {
         assertThat(company.beginAlone()).isTrue();
         assertThat(company.beginAlone()).isFalse();
-        assertThat(new Company(runs).beginAlone()).isFalse();
+        assertThat(new RecentConcurrency(runs).beginAlone()).isFalse();
     }
 
     @Test
@@ -36,7 +36,7 @@ class CompanyTest {
         company.beginAlone();
         company.end();
         company.end();
-        for (int i = 0; i < Company.MEMORY; i++) {
+        for (int i = 0; i < RecentConcurrency.MEMORY; i++) {
             assertThat(runAlone()).as("run %d", i).isFalse();
         }
         assertThat(runAlone()).isTrue();
@@ -45,14 +45,14 @@ class CompanyTest {
     @Test
     void shouldNoticeWhoCameDuringARun() {
         company.beginAlone();
-        new Company(runs).beginAlone();
+        new RecentConcurrency(runs).beginAlone();
         company.end();
         assertThat(company.beginAlone()).isFalse();
     }
 
     @Test
     void shouldNotLetAnotherModelsCompanyOutlastIt() {
-        Company other = new Company(runs);
+        RecentConcurrency other = new RecentConcurrency(runs);
         other.beginAlone();
         other.beginAlone();
         other.end();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Header blocks that clients send again and again, by references to the tables of HPACK. */
-class RepeatedBlockTest {
+class HeaderBlockCacheTest {
     private static final Metadata.Key<String> USER_AGENT =
             Metadata.Key.of("user-agent", Metadata.ASCII_STRING_MARSHALLER);
 

@@ -17,13 +17,13 @@ import java.util.function.LongSupplier;
  *
  * @param identity an address, or an object of the connection's own
  */
-public record Sender(Object identity) {
+public record ClientQuotaKey(Object identity) {
     /** Whoever needs no connection: an application that embeds the server, or a model that asks another. */
-    public static final Sender THIS_PROCESS = new Sender("this process");
+    public static final ClientQuotaKey THIS_PROCESS = new ClientQuotaKey("this process");
 
     /** A connection's sender: one for each {@link #network}, and one for each connection from this machine. */
-    public static Sender at(SocketAddress remote) {
-        return new Sender(network(remote).orElseGet(Object::new));
+    public static ClientQuotaKey at(SocketAddress remote) {
+        return new ClientQuotaKey(network(remote).orElseGet(Object::new));
     }
 
     /** A client's network: its IPv4 address, or 64 bits of IPv6; empty for loopback and Unix sockets. */
@@ -48,7 +48,7 @@ public record Sender(Object identity) {
      * than 64 KiB a second is behind; one that is behind by {@link #PATIENCE} reads too slowly, which costs it its
      * response while memory is short. Written by one thread at a time, read by any; allocates nothing.
      */
-    public static final class ReadingPace {
+    public static final class SlowReaderDetector {
         /** How far a client may be behind before others come first. */
         public static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -62,12 +62,12 @@ public record Sender(Object identity) {
         private volatile long taken;
 
         /** Nothing to read yet; timed by {@link System#nanoTime}. */
-        public ReadingPace() {
+        public SlowReaderDetector() {
             this(System::nanoTime);
         }
 
         /** The same, timed by {@code nanoClock}. */
-        ReadingPace(LongSupplier nanoClock) {
+        SlowReaderDetector(LongSupplier nanoClock) {
             this.nanoClock = nanoClock;
         }
 

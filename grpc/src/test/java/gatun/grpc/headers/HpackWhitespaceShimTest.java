@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import gatun.grpc.connection.RawClient;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead;
-import gatun.grpc.headers.HpackStrings.BlankEnds;
+import gatun.grpc.headers.HpackStrings.HpackWhitespaceShim;
 import io.grpc.Metadata;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Metadata with blanks at its ends, which HTTP/2 forbids and gRPC's clients send. */
-class BlankEndsTest {
+class HpackWhitespaceShimTest {
     private static final Metadata.Key<String> NOTE = Metadata.Key.of("note", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> OTHER = Metadata.Key.of("other", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -113,7 +113,7 @@ class BlankEndsTest {
 
     @Test
     void shouldLeaveWhatIsMalformedToTheDecoder() {
-        BlankEnds blanks = new BlankEnds();
+        HpackWhitespaceShim blanks = new HpackWhitespaceShim();
         SplittableRandom random = new SplittableRandom(7);
         byte[] good = block(field("note", " 1 ", true), field("note", " x ", false), field("other", " ", true))
                 .array();

@@ -8,14 +8,14 @@ import java.util.BitSet;
 import org.junit.jupiter.api.Test;
 
 /** On a machine with one core all of this is true as well: to be bound to it changes nothing. */
-class CallerCoreTest {
+class ServerThreadAffinityTest {
     private static final BitSet ALLOWED = ThreadCore.allowed();
     private static final int FIRST = ALLOWED.nextSetBit(0);
     private static final int LAST = ALLOWED.length() - 1;
 
     private final Object one = new Object();
     private final Object other = new Object();
-    private final CallerCore place = new CallerCore();
+    private final ServerThreadAffinity place = new ServerThreadAffinity();
 
     @Test
     void shouldSleepOnTheCoreOfItsOnlyCallerAndBeFreeWhenAwake() {
@@ -29,7 +29,7 @@ class CallerCoreTest {
     void shouldSleepAnywhereWhereTheCallerNamesNoCore() {
         noteCallers(3, one, LAST);
 
-        place.noteCaller(one, HandOver.NO_CORE);
+        place.noteCaller(one, YieldBeforeBlock.NO_CORE);
 
         assertThat(coresOfSleep()).isEqualTo(ALLOWED);
     }
@@ -64,7 +64,7 @@ class CallerCoreTest {
     @Test
     void shouldSleepAnywhereWhereACallerIsElsewhereEachTime() {
         for (int i = 0; i < 100; i++) {
-            place.noteCaller(one, i % 2 == 0 ? LAST : HandOver.NO_CORE);
+            place.noteCaller(one, i % 2 == 0 ? LAST : YieldBeforeBlock.NO_CORE);
 
             assertThat(coresOfSleep()).as("request %s", i).isEqualTo(ALLOWED);
         }

@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.Test;
 
-class HandOverTest {
-    private final HandOver handOver = HandOver.alone();
+class YieldBeforeBlockTest {
+    private final YieldBeforeBlock handOver = YieldBeforeBlock.alone();
 
     @Test
     void shouldLookNoMoreOftenThanItHelps() {
         AtomicInteger looks = new AtomicInteger();
 
-        HandOver.await(number -> number == 7 && looks.incrementAndGet() > 0, 7);
+        YieldBeforeBlock.await(number -> number == 7 && looks.incrementAndGet() > 0, 7);
 
         assertThat(looks).hasValue(3);
     }
@@ -24,23 +24,23 @@ class HandOverTest {
     void shouldEndWithTheAnswer() {
         AtomicInteger looks = new AtomicInteger();
 
-        HandOver.await(number -> looks.incrementAndGet() < 2, 0);
+        YieldBeforeBlock.await(number -> looks.incrementAndGet() < 2, 0);
 
         assertThat(looks).hasValue(2);
     }
 
     @Test
     void shouldNameTheCoreOfTheThreadWhereThatIsFaster() {
-        assertThat(handOver.core()).isEqualTo(HandOver.NO_CORE);
+        assertThat(handOver.core()).isEqualTo(YieldBeforeBlock.NO_CORE);
 
-        waits(1 + HandOver.TRIALS.runs(), i -> isHandedOver() ? 9 : 50);
+        waits(1 + YieldBeforeBlock.TRIALS.runs(), i -> isHandedOver() ? 9 : 50);
 
         assertThat(ThreadCore.allowed().get(handOver.core())).isTrue();
     }
 
     @Test
     void shouldNotBeMisledByOneThatTookLong() {
-        waits(1 + HandOver.TRIALS.runs(), i -> isHandedOver() ? i % 50 == 0 ? 4_000 : 9 : 50);
+        waits(1 + YieldBeforeBlock.TRIALS.runs(), i -> isHandedOver() ? i % 50 == 0 ? 4_000 : 9 : 50);
 
         assertThat(isHandedOver()).isTrue();
     }

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class GatheringTest {
+class AdaptiveBatchDelayTest {
     private static final long RUN = 1_000_000;
     private static final int CALLERS = 4;
     private static final int MANY_RUNS = 100_000;
 
-    private final Gathering gathering = new Gathering(batches(8, 0), learning());
+    private final AdaptiveBatchDelay gathering = new AdaptiveBatchDelay(batches(8, 0), learning());
     private long now;
 
     static Tuning learning() {
@@ -29,7 +29,7 @@ class GatheringTest {
     }
 
     /** Four callers who ask again at once: run together they wait for one run, else most of them for two. */
-    private static long askTogether(Gathering gathering, long now, long togetherNanos) {
+    private static long askTogether(AdaptiveBatchDelay gathering, long now, long togetherNanos) {
         if (gathering.expectsMoreThan(1)) {
             gathering.begun(0, CALLERS, CALLERS);
             gathering.ended(0, RUN, 0, now + togetherNanos);
@@ -49,9 +49,9 @@ class GatheringTest {
     }
 
     /** Has callers show that keeping batches pays. */
-    static void teach(Gathering gathering) {
+    static void teach(AdaptiveBatchDelay gathering) {
         long time = -MANY_RUNS * RUN;
-        for (int i = 0; i < Gathering.COMPANY + 1 + Gathering.TRIALS.runs(); i++) {
+        for (int i = 0; i < AdaptiveBatchDelay.COMPANY + 1 + AdaptiveBatchDelay.TRIALS.runs(); i++) {
             time = askTogether(gathering, time, RUN);
         }
     }
@@ -98,17 +98,17 @@ class GatheringTest {
         teach(gathering);
         askTogether(MANY_RUNS, 4 * RUN);
         int kept = 0;
-        for (int i = 0; i < Gathering.TRIALS.firstRest() / 2; i++) {
+        for (int i = 0; i < AdaptiveBatchDelay.TRIALS.firstRest() / 2; i++) {
             kept += gathering.expectsMoreThan(1) ? 1 : 0;
             askTogether(1, 4 * RUN);
         }
-        assertThat(kept).isLessThanOrEqualTo(Gathering.TRIALS.runs() / 2);
+        assertThat(kept).isLessThanOrEqualTo(AdaptiveBatchDelay.TRIALS.runs() / 2);
     }
 
     @Test
     void shouldExpectNobodyBesideACallerWhoIsAlone() {
         teach(gathering);
-        for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
+        for (int i = 0; i < 2 * AdaptiveBatchDelay.COMPANY; i++) {
             now += RUN;
             gathering.begun(0, 1, 1);
             gathering.ended(0, RUN, 0, now);
@@ -121,13 +121,13 @@ class GatheringTest {
     void shouldNotKeepBatchesForShortRuns() {
         teach(gathering);
         gathering.begun(0, CALLERS, CALLERS);
-        gathering.ended(0, Gathering.SHORTEST_RUN_NANOS - 1, CALLERS, now);
+        gathering.ended(0, AdaptiveBatchDelay.SHORTEST_RUN_NANOS - 1, CALLERS, now);
         assertThat(gathering.expectsMoreThan(1)).isFalse();
     }
 
     @Test
     void shouldExpectNoMoreThanABatchHolds() {
-        Gathering small = new Gathering(batches(CALLERS, 0), learning());
+        AdaptiveBatchDelay small = new AdaptiveBatchDelay(batches(CALLERS, 0), learning());
         teach(small);
         small.begun(0, CALLERS, CALLERS);
         small.ended(0, RUN, 8, now);
@@ -147,7 +147,7 @@ class GatheringTest {
 
     @Test
     void shouldLeaveItToWhoeverSaysHowLongToWait() {
-        Gathering configured = new Gathering(batches(8, 1), learning());
+        AdaptiveBatchDelay configured = new AdaptiveBatchDelay(batches(8, 1), learning());
         teach(configured);
         assertThat(configured.expectsMoreThan(1)).isFalse();
     }

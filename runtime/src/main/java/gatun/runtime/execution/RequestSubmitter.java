@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Submits requests of a model version to its scheduler, and counts those refused. Thread-safe. */
-final class TicketRunner {
+final class RequestSubmitter {
     /** Why a model refuses requests when its scheduler has failed. */
     static final String BROKEN =
             "the model is out of service because of a fault of the server, of which its log says more; load it again";
@@ -39,7 +39,7 @@ final class TicketRunner {
 
     private final boolean sequences;
 
-    TicketRunner(
+    RequestSubmitter(
             String modelName,
             Scheduler<InferenceTicket> scheduler,
             QueueRules queueRules,

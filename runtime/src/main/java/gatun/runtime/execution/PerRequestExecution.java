@@ -17,17 +17,17 @@ import org.slf4j.LoggerFactory;
  * The runs of an instance whose model {@linkplain gatun.spi.BackendModel#takesRequestsApart takes requests apart}, each
  * of which fails alone. Reused for all of them. Used by the instance's thread only.
  */
-final class ApartRun {
+final class PerRequestExecution {
     private final Run run;
     private final BufferPool pool;
     private final RunFailures failures;
-    private final ApartRerun rerun;
+    private final PerRequestRerun rerun;
     private final RunStopper stopper;
 
     /** Kept for later runs, as many as the largest one had requests. */
     private final List<SingleExecution> executions = new ArrayList<>();
 
-    ApartRun(BufferPool pool, RunFailures failures, ApartRerun rerun, RunStopper stopper) {
+    PerRequestExecution(BufferPool pool, RunFailures failures, PerRequestRerun rerun, RunStopper stopper) {
         run = new Run(pool);
         this.pool = pool;
         this.failures = failures;
@@ -94,8 +94,8 @@ final class ApartRun {
     }
 
     /** Reruns a failed batch's requests, each alone: the fault may be one's. Used by the instance's thread only. */
-    static final class ApartRerun {
-        private static final Logger LOG = LoggerFactory.getLogger(ApartRerun.class);
+    static final class PerRequestRerun {
+        private static final Logger LOG = LoggerFactory.getLogger(PerRequestRerun.class);
 
         private final String modelName;
         private final RunFailures failures;
@@ -105,7 +105,7 @@ final class ApartRun {
         private @Nullable Throwable failure;
 
         /** @param senders receives those whose requests are not to be joined with others for a while */
-        ApartRerun(String modelName, RunFailures failures, FailedSenders senders) {
+        PerRequestRerun(String modelName, RunFailures failures, FailedSenders senders) {
             this.modelName = modelName;
             this.failures = failures;
             this.senders = senders;

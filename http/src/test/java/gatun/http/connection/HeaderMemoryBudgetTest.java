@@ -4,14 +4,14 @@ package gatun.http.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.connection.DirectRequests.LongHeads;
+import gatun.http.connection.DirectRequests.HeaderMemoryBudget;
 import io.helidon.http.Status;
 import org.junit.jupiter.api.Test;
 
-class LongHeadsTest {
+class HeaderMemoryBudgetTest {
     @Test
     void shouldRefuseWhatOthersHaveTakenUntilTheyGiveItBack() throws Exception {
-        LongHeads heads = new LongHeads(100);
+        HeaderMemoryBudget heads = new HeaderMemoryBudget(100);
         heads.take(60);
         assertThatThrownBy(() -> heads.take(41))
                 .isInstanceOfSatisfying(RequestHeadParser.RefusedHead.class, refused -> assertThat(refused.status())

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Finds where an array or object ends, by brackets and strings alone. Reports no errors. Not thread-safe. */
-final class Brackets {
+final class JsonSkipScanner {
     /** The result where the brackets do not end. */
     static final long OPEN = -1;
 

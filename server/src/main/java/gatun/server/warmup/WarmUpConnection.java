@@ -4,7 +4,7 @@ package gatun.server.warmup;
 import java.io.IOException;
 
 /** Requests on one connection, one after another. For one thread; {@link #close} for any. */
-interface Conversation extends AutoCloseable {
+interface WarmUpConnection extends AutoCloseable {
     /** Sends the next request. {@link #receive} follows. Throws {@link IOException} when the connection ended. */
     void send() throws IOException;
 
@@ -18,6 +18,6 @@ interface Conversation extends AutoCloseable {
     /** Begins conversations of one kind. Safe for any thread. */
     @FunctionalInterface
     interface Kind {
-        Conversation begin() throws IOException;
+        WarmUpConnection begin() throws IOException;
     }
 }

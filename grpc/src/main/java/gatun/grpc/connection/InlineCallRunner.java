@@ -5,8 +5,8 @@ import gatun.grpc.frames.FrameReader;
 import gatun.grpc.streams.StreamCall;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.placement.LoanWatchdog;
-import gatun.runtime.placement.RunPlacement.RunTimeEstimator.Trust;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunPlacement.RunTimeEstimator.Trust;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * have threads of their own. A call that waits for the client, or lasts, has another thread read on.
  */
 @SuppressWarnings("ReferenceEquality") // a call equals no other
-final class LentReader implements LoanWatchdog.Lender {
-    private static final Logger LOG = LoggerFactory.getLogger(LentReader.class);
+final class InlineCallRunner implements LoanWatchdog.Lender {
+    private static final Logger LOG = LoggerFactory.getLogger(InlineCallRunner.class);
 
     /** A call that is seen at so many looks one after the other has lasted 7.5 to 15 ms. */
     private static final int LOOKS = 2;
@@ -46,7 +46,7 @@ final class LentReader implements LoanWatchdog.Lender {
     private int looks;
 
     /** Lends the thread that uses {@code reader}. {@code readOn} starts another thread that reads. */
-    LentReader(FrameReader reader, ConnectionStreams streams, RunPlacement placement, Runnable readOn) {
+    InlineCallRunner(FrameReader reader, ConnectionStreams streams, RunPlacement placement, Runnable readOn) {
         this.reader = reader;
         this.streams = streams;
         this.placement = placement;

@@ -4,14 +4,14 @@ package gatun.server;
 import gatun.grpc.GrpcListener;
 import gatun.http.HttpListener;
 import gatun.listener.ConnectionUse;
+import gatun.listener.OpenConnections;
 import gatun.listener.OpenConnections.ConnectionRefusal;
 import gatun.listener.OpenConnections.WireProtocol;
-import gatun.listener.OpenConnections;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
+import gatun.protocol.Endpoint;
 import gatun.protocol.Endpoint.Kind;
 import gatun.protocol.Endpoint.Transport;
-import gatun.protocol.Endpoint;
 import gatun.protocol.ServerSurroundings;
 import gatun.stores.mirror.FetchWatch;
 import java.io.IOException;
@@ -29,7 +29,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** What the console tells of the server's listeners, lanes and certificates. Safe for any thread. */
-final class Surroundings implements ServerSurroundings {
+final class ServerInfo implements ServerSurroundings {
     private static final long CERTIFICATE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final HttpListener http;
@@ -45,7 +45,7 @@ final class Surroundings implements ServerSurroundings {
 
     private volatile Read read = new Read(List.of(), System.nanoTime() - CERTIFICATE_NANOS);
 
-    Surroundings(
+    ServerInfo(
             HttpListener http,
             Supplier<Optional<GrpcListener>> grpc,
             Supplier<List<Lane>> lanes,

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Calls that come one at a time run on the thread that reads the connection, and keep nobody from being heard. */
 @Timeout(60)
-class LentReaderTest {
+class InlineCallRunnerTest {
     /** More calls than a connection is watched for. */
     private static final int CALLS = 16;
 

@@ -5,11 +5,11 @@ import gatun.bindings.CoreBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a serving thread sleep on the core of its only caller, so that one who {@linkplain HandOver hands its core over}
+ * Lets a serving thread sleep on the core of its only caller, so that one who {@linkplain YieldBeforeBlock hands its core over}
  * need not wait for another core to wake up, ten times as long as all else in a virtual machine. With several callers
  * it sleeps anywhere. For one thread, bound only while it sleeps: what it starts when awake inherits nothing.
  */
-public final class CallerCore {
+public final class ServerThreadAffinity {
     /** After a request of another caller so many of one caller have to come in a row. */
     private static final int ALONE_FOR = 16;
     /** After a caller's move to another core it has to stay there for so many. */
@@ -17,12 +17,12 @@ public final class CallerCore {
 
     private final CoreBinding binding = new CoreBinding();
     private @Nullable Object lastCaller;
-    private int lastCore = HandOver.NO_CORE;
+    private int lastCore = YieldBeforeBlock.NO_CORE;
     private int unsettled;
-    private int chosen = HandOver.NO_CORE;
+    private int chosen = YieldBeforeBlock.NO_CORE;
 
     /** No caller yet. */
-    public CallerCore() {}
+    public ServerThreadAffinity() {}
 
     /** Notes a request; {@code caller} is compared by identity, {@code core} as named, or NO_CORE if others ask too. */
     @SuppressWarnings("ReferenceEquality") // a caller is one object
@@ -35,7 +35,7 @@ public final class CallerCore {
             unsettled--;
         }
         lastCaller = caller;
-        int wanted = unsettled > 0 ? HandOver.NO_CORE : core;
+        int wanted = unsettled > 0 ? YieldBeforeBlock.NO_CORE : core;
         if (wanted != chosen) {
             binding.choose(wanted);
             chosen = wanted;

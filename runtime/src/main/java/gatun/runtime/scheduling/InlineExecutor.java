@@ -14,7 +14,7 @@ import java.util.function.IntConsumer;
  * Runs short tickets on the submitting threads, by idle instances lent for that: waking an instance's thread takes
  * longer. {@linkplain InstanceOffers Without the lock} if nothing waits and tickets share no runs. Thread-safe.
  */
-final class LentInstances<T extends Ticket> {
+final class InlineExecutor<T extends Ticket> {
     private final DecisionLock lock;
     private final BatchDispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
@@ -30,7 +30,7 @@ final class LentInstances<T extends Ticket> {
     private volatile boolean allowed;
 
     /** Lends nothing before {@link #adjust}; {@code lock} guards the dispatcher. */
-    LentInstances(
+    InlineExecutor(
             DecisionLock lock, BatchDispatcher<T> dispatcher, InstanceThreads<T> threads, InlineRunLimiter inlineRuns) {
         this.lock = lock;
         this.dispatcher = dispatcher;

@@ -15,7 +15,7 @@ import java.util.function.IntPredicate;
  * is there when the core comes back, and nobody had to be woken. Where others want the core too, a sleep is shorter; so
  * both are tried, and what took less time is done. Safe for any thread: threads that use one at a time only learn less.
  */
-public final class HandOver {
+public final class YieldBeforeBlock {
     /** What {@link #core} says where the core is not handed over. */
     public static final int NO_CORE = CoreBinding.NO_CORE;
 
@@ -34,13 +34,13 @@ public final class HandOver {
     private final AtomicBoolean noting = new AtomicBoolean();
 
     /** @param tuner takes one of {@link #WAYS} */
-    public HandOver(Tuner tuner) {
+    public YieldBeforeBlock(Tuner tuner) {
         this.tuner = tuner;
     }
 
     /** One that learns by itself. */
-    public static HandOver alone() {
-        return new HandOver(new Tuner(TRIALS, new TrialTurn(), (way, gain) -> {}));
+    public static YieldBeforeBlock alone() {
+        return new YieldBeforeBlock(new Tuner(TRIALS, new TrialTurn(), (way, gain) -> {}));
     }
 
     /** The core to name in the next request, from 0; {@link #NO_CORE} where it is not to be handed over. */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * What a client sends, as Helidon reads it. Bodies may bypass Helidon into native memory; it is then told that a body
  * is at its end, by an empty buffer or a last chunk. For the connection's thread.
  */
-final class ClientBytes extends DataReader {
+final class HelidonDataReader extends DataReader {
     private static final byte[] NONE = {};
     private static final String LAST_CHUNK = "0";
     private static final String NO_TRAILER = "";
@@ -36,7 +36,7 @@ final class ClientBytes extends DataReader {
 
     // The factory methods make readers that cannot be extended.
     @SuppressWarnings("removal")
-    private ClientBytes(FirstRequest source) {
+    private HelidonDataReader(FirstRequest source) {
         super(source);
         this.source = source;
     }
@@ -45,14 +45,15 @@ final class ClientBytes extends DataReader {
      * Reads what {@code early} has read already, then what {@code presence} read while a request waited, then
      * {@code socket}. Bytes that begin between requests, or came with a head, go to {@code direct} before Helidon.
      */
-    static ClientBytes of(
+    static HelidonDataReader of(
             DataReader early,
             DirectRequests direct,
             Supplier<byte[]> socket,
             ClientPresence presence,
             RequestActivity activity,
             ClientWait clientWait) {
-        return new ClientBytes(new FirstRequest(() -> next(early, direct, socket, presence, activity, clientWait)));
+        return new HelidonDataReader(
+                new FirstRequest(() -> next(early, direct, socket, presence, activity, clientWait)));
     }
 
     private static byte @Nullable [] next(

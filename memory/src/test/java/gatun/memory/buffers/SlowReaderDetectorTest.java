@@ -4,15 +4,15 @@ package gatun.memory.buffers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import gatun.memory.buffers.Sender.ReadingPace;
+import gatun.memory.buffers.ClientQuotaKey.SlowReaderDetector;
 import gatun.memory.tensor.GatunException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class ReadingPaceTest {
+class SlowReaderDetectorTest {
     private final AtomicLong clock = new AtomicLong(1);
-    private final ReadingPace pace = new ReadingPace(clock::get);
+    private final SlowReaderDetector pace = new SlowReaderDetector(clock::get);
 
     private void pass(long seconds) {
         clock.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
@@ -49,7 +49,7 @@ class ReadingPaceTest {
     @Test
     void shouldLetWhoTookMuchRest() {
         pace.begin();
-        pace.addTaken(100 * ReadingPace.LEAST_RATE);
+        pace.addTaken(100 * SlowReaderDetector.LEAST_RATE);
         pass(100);
 
         assertThat(pace.isTooSlow()).isFalse();

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** An instance's single runs: its thread's, and detached ones. {@link #run} is for the instance's thread. */
-final class SingleRuns {
+final class UnbatchedExecutor {
     /** How many runs of an instance may be detached at a time; further ones are done by the instance's thread. */
     static final int DETACHED_LIMIT = 64;
 
@@ -35,7 +35,8 @@ final class SingleRuns {
     private boolean open;
 
     /** @param counters those of the instance's thread */
-    SingleRuns(String instanceName, InstanceResources resources, RunFailures failures, InstanceCounters counters) {
+    UnbatchedExecutor(
+            String instanceName, InstanceResources resources, RunFailures failures, InstanceCounters counters) {
         this.instanceName = instanceName;
         this.resources = resources;
         this.failures = failures;
