@@ -7,6 +7,7 @@ import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolProvider.CommonAddresses;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.EmbeddedServer;
+import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ServedModelSettings;
 import gatun.server.settings.ServerSettings;
@@ -46,7 +47,47 @@ abstract class CommandFixture {
                 sources);
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
-        return GatunCommand.run(command, sources, environment, arguments);
+        int status = GatunCommand.run(command, sources, environment, arguments);
+        if (arguments.length > 0 && arguments[0].equals("serve") && !SettingSources.areIn(environment)) {
+            servePlainly(status, List.of(arguments).subList(1, arguments.length));
+        }
+        return status;
+    }
+
+    /** Plain arguments say the same without picocli, and none that it refuses, or that only ask for help, are plain. */
+    private void servePlainly(int status, List<String> arguments) {
+        ServeCommand.servePlainly(
+                (settings, log, warned) -> {
+                    assertThat(status).as("the status with picocli").isEqualTo(SERVED);
+                    assertThat(warnings).isEmpty();
+                    assertThat(log).isEqualTo(logging.getLast());
+                    ServerSettings parsed = served.removeLast();
+                    assertThat(settings.id()).isEqualTo(parsed.id());
+                    assertThat(settings.lifecycle()).isEqualTo(parsed.lifecycle());
+                    assertThat(settings.models()).isEqualTo(parsed.models());
+                    assertThat(settings.memory()).isEqualTo(parsed.memory());
+                    assertThat(settings.listeners().http())
+                            .isEqualTo(parsed.listeners().http());
+                    assertThat(settings.listeners().grpc().keepalive())
+                            .isEqualTo(parsed.listeners().grpc().keepalive());
+                    // How a file is read is a function, which equals no other.
+                    assertThat(shown(settings.listeners().grpc().bind()))
+                            .isEqualTo(shown(parsed.listeners().grpc().bind()));
+                    assertThat(settings.listeners().metrics())
+                            .isEqualTo(parsed.listeners().metrics());
+                    assertThat(settings.clients().limits())
+                            .isEqualTo(parsed.clients().limits());
+                    assertThat(settings.clients().connections())
+                            .isEqualTo(parsed.clients().connections());
+                    assertThat(settings.tracing()).isEqualTo(parsed.tracing());
+                    served.add(settings);
+                    return SERVED;
+                },
+                arguments);
+    }
+
+    private static String shown(BindSettings bind) {
+        return bind.toString().replaceAll("Lambda/[^]]*", "");
     }
 
     /** A protocol with the flags that were parsed last. */
