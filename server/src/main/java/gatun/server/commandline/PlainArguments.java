@@ -19,7 +19,7 @@ import picocli.CommandLine.TypeConversionException;
  */
 final class PlainArguments {
     private final Map<String, Flag<?>> byName = new HashMap<>();
-    private final Map<Flag<?>, List<Object>> given = new IdentityHashMap<>();
+    private final IdentityHashMap<Flag<?>, List<Object>> given = new IdentityHashMap<>();
     private final List<String> arguments;
     private @Nullable Flag<?> positional;
 
