@@ -15,7 +15,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * Arguments that can be read without picocli: whole names of flags with correct values, and paths. To describe all flags
- * to picocli takes a fifth of a start. Whatever else there is, wrong values included, is left to it.
+ * to picocli makes a start longer. Whatever else there is, wrong values included, is left to it.
  */
 final class PlainArguments {
     private final Map<String, Flag<?>> byName = new HashMap<>();
