@@ -61,7 +61,7 @@ public final class FrameReader {
     /** A list, whose items have at least so many bytes each and are read by {@code item}. */
     public <T> List<T> list(int leastBytes, Supplier<T> item) {
         int count = count(leastBytes);
-        List<T> items = new ArrayList<>(count);
+        List<T> items = new ArrayList<>(); // not of that size: a broken worker may claim items that do not follow
         for (int i = 0; i < count; i++) {
             items.add(item.get());
         }

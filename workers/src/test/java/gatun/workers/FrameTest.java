@@ -4,9 +4,12 @@ package gatun.workers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -33,6 +36,19 @@ class FrameTest {
     private FrameReader written(Consumer<FrameWriter> body) {
         byte[] frame = frame(1, body);
         return reader(frame, frame.length);
+    }
+
+    @Test
+    void shouldReserveNothingForItemsThatDoNotFollow() {
+        byte[] claimed = new byte[8 << 20];
+        Arrays.fill(claimed, (byte) 0xFF);
+        ByteBuffer body =
+                ByteBuffer.wrap(claimed).order(ByteOrder.LITTLE_ENDIAN).putInt(0, claimed.length - Integer.BYTES);
+        FrameReader frame = new FrameReader(body);
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        assertThatThrownBy(() -> frame.list(1, frame::text)).isInstanceOf(GatunException.class);
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(1 << 20);
     }
 
     @Test

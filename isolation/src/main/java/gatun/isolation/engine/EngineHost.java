@@ -56,7 +56,12 @@ final class EngineHost {
 
     void frame(int kind, FrameReader frame) {
         switch (kind) {
-            case Kind.RELEASE -> frame.list(Long.BYTES, frame::u64).forEach(memory()::release);
+            case Kind.RELEASE -> {
+                int count = frame.count(Long.BYTES);
+                for (int i = 0; i < count; i++) {
+                    memory().release(frame.u64());
+                }
+            }
             case Kind.STOP -> {
                 HostedInstance instance = instances.get(frame.u32());
                 if (instance != null) {

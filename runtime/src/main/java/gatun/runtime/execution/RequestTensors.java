@@ -30,7 +30,9 @@ final class RequestTensors {
     /** The same with more inputs after those that are there. */
     RequestTensors with(List<Tensor> more) {
         Tensor[] all = Arrays.copyOf(inputs, inputs.length + more.size());
-        System.arraycopy(more.toArray(Tensor[]::new), 0, all, inputs.length, more.size());
+        for (int i = 0; i < more.size(); i++) {
+            all[inputs.length + i] = more.get(i);
+        }
         return new RequestTensors(all, Arrays.copyOf(copied, all.length), wanted, rules);
     }
 

@@ -262,7 +262,12 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             case Kind.SEND -> sent(frame);
             case Kind.CALL -> calls.take(frame);
             case Kind.LOG -> log(frame);
-            case Kind.FREE -> frame.list(Long.BYTES, frame::u64).forEach(memory::takeBack);
+            case Kind.FREE -> {
+                int count = frame.count(Long.BYTES);
+                for (int i = 0; i < count; i++) {
+                    memory.takeBack(frame.u64());
+                }
+            }
             case Kind.FINISHED -> finished.complete(frame.text());
             default -> throw new GatunException(ErrorCode.INTERNAL, "a worker sent a frame of kind " + kind);
         }

@@ -154,7 +154,9 @@ public final class PreparedRequest implements Hold {
         request.anyVersion(version.isEmpty());
         request.priority(said.priority());
         request.timeoutMicros(said.timeoutMicros());
-        said.parameters().forEach(request::parameter);
+        if (!said.parameters().isEmpty()) { // a request without any makes no object
+            said.parameters().forEach(request::parameter);
+        }
         switch (said.correlationId().orElse(null)) {
             case CorrelationId.Uint64 number -> request.correlationId(number.value());
             case CorrelationId.Text text -> request.correlationId(text.value());

@@ -6,10 +6,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringTokenizer;
 
 /**
  * A model of LightGBM, checked since the library trusts it: it follows the numbers of trees and nodes without a look,
@@ -253,9 +254,12 @@ public final class LightGbmFile {
         }
 
         static List<String> words(String text) {
-            return Arrays.stream(text.split(" ", -1))
-                    .filter(word -> !word.isEmpty())
-                    .toList();
+            List<String> words = new ArrayList<>();
+            // A line of nothing but blanks, of any length, makes no words.
+            for (StringTokenizer left = new StringTokenizer(text, " "); left.hasMoreTokens(); ) {
+                words.add(left.nextToken());
+            }
+            return words;
         }
 
         private static long whole(String word, String where, String name) {
