@@ -263,6 +263,28 @@ result = [pb_utils.InferenceResponse(parameters={"status": os.waitstatus_to_exit
         response = server.infer({"A": np.arange(5)})
         self.assertEqual([0, 1, 4, 9, 16], response["outputs"]["OUT"].tolist())
 
+    def test_lets_a_model_end_the_processes_that_it_just_forked(self):
+        server = self.program()
+        response = self.run_code(
+            """
+import os, signal, time
+cores = os.sched_getaffinity(0)
+# On one core the signal comes before the child runs.
+os.sched_setaffinity(0, {min(cores)})
+ended = 0
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        time.sleep(2)
+        os._exit(0)
+    os.kill(child, signal.SIGTERM)
+    ended += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+os.sched_setaffinity(0, cores)
+result = [pb_utils.InferenceResponse([pb_utils.Tensor("OUT", np.array([ended]))])]
+"""
+        )
+        self.assertEqual([20], response["responses"][0]["outputs"]["OUT"].tolist(), server.printed())
+
     def test_keeps_signals_of_the_group_away_from_the_model(self):
         server = self.program()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import threading
 
 from . import calls, configuration, frames
 from .connection import Connection
@@ -157,17 +158,32 @@ def complete(start):
     return json.dumps(given._model_config)
 
 
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_unforked_mask = threading.local()
+
+
 def _ignore_signals():
     # The server decides when its workers end; signals to the whole group of processes must not take them from it
     # while it drains. A handler, unlike SIG_IGN, is not passed on to programs that the model starts.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _ENDING_SIGNALS:
         signal.signal(number, lambda *_: None)
-    os.register_at_fork(after_in_child=_restore_signals)
+    os.register_at_fork(before=_hold_signals, after_in_parent=_let_signals, after_in_child=_restore_signals)
+
+
+def _hold_signals():
+    # A signal that reached a forked child before it restored its handlers would be lost, and a pool that ends its
+    # processes would wait for that one for ever.
+    _unforked_mask.signals = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+
+
+def _let_signals():
+    signal.pthread_sigmask(signal.SIG_SETMASK, _unforked_mask.signals)
 
 
 def _restore_signals():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _let_signals()
 
 
 def _started(outcome, *contents):
