@@ -74,7 +74,7 @@ class DocumentedCommandsIT {
     private static final Set<Path> MEASUREMENTS = Set.of(Path.of("docs/performance.md"));
 
     /** Pages whose engine has a library for some processors only. */
-    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/trees.md"));
+    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/guides/trees.md"));
 
     private static final Pattern MEASUREMENT = Pattern.compile("(?m)^jmh/run (\\w+)");
 
@@ -101,7 +101,7 @@ class DocumentedCommandsIT {
 
     private static Stream<DocumentedPage> pages() throws IOException {
         List<Path> files;
-        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
                 Stream<Path> examples =
                         Files.find(ROOT.resolve("examples"), 3, (file, type) -> file.endsWith("README.md"))) {
             files = Stream.of(Stream.of(ROOT.resolve("README.md")), docs, examples)
