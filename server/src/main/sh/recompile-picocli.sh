@@ -1,12 +1,13 @@
 #!/bin/sh
 # Compiles picocli again, from its own sources: recompile-picocli.sh LAUNCHER SOURCES JAR TIME. Its classes have the format of Java 5, which
 # an AOT cache does not hold: each start would read, verify and link them anew, which takes a tenth of a second. The rest of JAR stays as it is.
-# TIME, as in 2026-01-01T00:00:00Z, is that of the entries, so that two builds make the same file.
+# Where there are no SOURCES, as in a build with -Dserve, which downloads less, the jar stays as it is. TIME, as in 2026-01-01T00:00:00Z, is that of the entries, so that two builds make the same file.
 set -eu
 launcher=$1
 sources=$2
 jar=$3
 time=$4
+[ -d "$sources/picocli" ] || exit 0
 tools=$(dirname "$(GATUN_BUILD=never "$launcher" --print-java)")
 scratch=$(mktemp -d "$(dirname "$jar")/../picocli.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
