@@ -160,7 +160,7 @@ has_huge_pages() {
     esac
 }
 
-# Finds in $flags the flags of the JVM for $profile and $memory; docs/decisions/0095-profiles-of-the-jvm.md has the figures.
+# Finds in $flags the flags of the JVM for $profile and $memory; docs/decisions/0095-profiles-of-the-jvm.md has the reasons.
 find_flags() {
     # Tensors lie outside the heap: a small one is enough, and models and threads need most of a small container.
     heap=$((memory < 2048 ? memory / 4 : 512))
