@@ -47,7 +47,7 @@ final class RequestCheck {
     }
 
     /** The request as an instance runs it. Throws INVALID_ARGUMENT with the protocol's text. */
-    InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
+    PendingInference pending(InferenceRequest request, long arrivedNanos) {
         String entryPoint = request.entryPoint();
         if (entryPoint.isEmpty()) {
             return checked(request, arrivedNanos);
@@ -62,7 +62,7 @@ final class RequestCheck {
         return other.checked(request, arrivedNanos);
     }
 
-    private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
+    private PendingInference checked(InferenceRequest request, long arrivedNanos) {
         RequestedOutput[] wanted = allOutputs;
         OutputRule[] rules = allRules;
         List<RequestedOutput> named = request.outputs();
@@ -82,7 +82,7 @@ final class RequestCheck {
                 inputs[i] = checked(request, signature.input(i), inputs[i]);
             }
         }
-        return new InferenceTicket(
+        return new PendingInference(
                 request,
                 arrivedNanos,
                 batchSize,

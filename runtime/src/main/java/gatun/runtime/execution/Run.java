@@ -33,7 +33,7 @@ final class Run implements ExecutionTimes {
     private boolean executing;
     private boolean computing;
     private int requests;
-    private InferenceTicket[] answered = new InferenceTicket[1];
+    private PendingInference[] answered = new PendingInference[1];
     private final List<RequestTrace> failed = new ArrayList<>();
     private long started;
     private long inferStarted;
@@ -83,16 +83,16 @@ final class Run implements ExecutionTimes {
         inferEnded = System.nanoTime();
     }
 
-    void markAnswered(InferenceTicket ticket) {
+    void markAnswered(PendingInference pending) {
         if (requests == answered.length) {
             answered = Arrays.copyOf(answered, 2 * requests);
         }
-        answered[requests++] = ticket;
+        answered[requests++] = pending;
     }
 
-    void markFailed(InferenceTicket ticket) {
+    void markFailed(PendingInference pending) {
         if (executing) {
-            ticket.request().trace().ifPresent(failed::add);
+            pending.request().trace().ifPresent(failed::add);
         }
     }
 
@@ -279,7 +279,7 @@ final class Run implements ExecutionTimes {
             return copy;
         }
 
-        @SuppressWarnings("ReferenceEquality") // the very spec that every request of a kept ticket has
+        @SuppressWarnings("ReferenceEquality") // the very spec that every kept request has
         private static boolean isFor(Tensor copy, Tensor input, MemorySegment bytes) {
             return copy.spec() == input.spec() && copy.bytes().equals(bytes);
         }
