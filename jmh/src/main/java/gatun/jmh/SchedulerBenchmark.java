@@ -3,8 +3,8 @@ package gatun.jmh;
 
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.BatchRunner;
-import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.PendingRequest;
+import gatun.runtime.scheduling.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

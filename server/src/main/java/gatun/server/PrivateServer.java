@@ -71,9 +71,9 @@ final class PrivateServer implements AskedServer {
             ServerSettings first, Path repository, BufferPool buffers, SharedRegions regions) {
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .repository(repository)
-                .models(ModelSettings.STANDARD.with(
-                        ModelSettings.STANDARD.loading().withConfigurations("", false, false)))
-                .logged(false)
+                .models(ModelSettings.STANDARD
+                        .with(ModelSettings.STANDARD.loading().withConfigurations("", false, false))
+                        .withoutLog())
                 .exitTimeout(GRACE);
         first.models()
                 .backends()

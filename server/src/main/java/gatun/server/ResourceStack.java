@@ -4,7 +4,7 @@ package gatun.server;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Resources that are closed in reverse order of opening; all are closed, failures suppressed into the first. Not thread-safe. */
+/** Resources closed in reverse order; all are closed, failures suppressed into the first. Not thread-safe. */
 final class ResourceStack implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 

@@ -68,7 +68,8 @@ final class Server implements AutoCloseable {
     private final GatunServer inference;
     private final List<Endpoint> endpoints;
 
-    private Server(ResourceStack resources, ProtocolListeners listeners, GatunServer inference, List<Endpoint> endpoints) {
+    private Server(
+            ResourceStack resources, ProtocolListeners listeners, GatunServer inference, List<Endpoint> endpoints) {
         this.resources = resources;
         this.listeners = listeners;
         this.inference = inference;
@@ -90,7 +91,8 @@ final class Server implements AutoCloseable {
         given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryAdvice.remarks(engines, repository).stream())
                 .forEach(LOG::warn);
-        ProtocolListeners listeners = new ProtocolListeners(given, given.listeners().endpoints());
+        ProtocolListeners listeners =
+                new ProtocolListeners(given, given.listeners().endpoints());
         listeners.reserve();
         ResourceStack resources = new ResourceStack();
         try {
@@ -237,11 +239,10 @@ final class Server implements AutoCloseable {
                 .accessLog(accessLog)
                 .isolation(isolation, models.backends().isolated())
                 .tracing(settings.tracing().open())
-                .models(models.forRuntime())
+                .models(models.forRuntime().trustingClients(settings.memory().trustedClients()))
                 .whenStopping(stop::whenTold)
                 .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
                 .repositoryRefresh(fetched)
-                .trustClients(settings.memory().trustedClients())
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (models.warmUpIterations() > 0) {

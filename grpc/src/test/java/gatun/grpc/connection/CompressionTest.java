@@ -136,8 +136,8 @@ class CompressionTest {
 
     @Test
     void shouldRefuseAGzippedMessageThatUnpacksToMoreThanTheLimit() {
-        TestServer server =
-                resources.serve(TestServer.settings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
+        TestServer server = resources.serve(
+                TestServer.settings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
         ManagedChannel channel = resources.channel(server);
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(

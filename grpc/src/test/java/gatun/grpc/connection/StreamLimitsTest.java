@@ -62,8 +62,8 @@ class StreamLimitsTest {
     void shouldCountACancelledCallUntilItsHandlerIsDone() throws Exception {
         CountDownLatch running = new CountDownLatch(3);
         CountDownLatch release = new CountDownLatch(1);
-        RawClient client = resources.connect(
-                resources.serve(SMALL, EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+        RawClient client = resources.connect(resources.serve(
+                SMALL, EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     running.countDown();
                     try {
                         assertThat(release.await(30, TimeUnit.SECONDS)).isTrue();

@@ -233,7 +233,8 @@ class UnaryCallTest {
         head.put(Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER), "50m");
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
-                ClientInterceptors.intercept(resources.channel(server), MetadataUtils.newAttachHeadersInterceptor(head)),
+                ClientInterceptors.intercept(
+                        resources.channel(server), MetadataUtils.newAttachHeadersInterceptor(head)),
                 EchoService.UNARY,
                 CallOptions.DEFAULT,
                 new byte[10]));

@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A request thread gives its instance back while another, which has the lock, queues a request and recalls all instances:
- * one of them sees to the request.
+ * A request thread gives its instance back while another, which has the lock, queues a request and recalls all
+ * instances: one of them sees to the request.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "it was idle again before the request came")

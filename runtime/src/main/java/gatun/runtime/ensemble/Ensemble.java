@@ -132,7 +132,8 @@ public final class Ensemble implements ServedModel {
             int tensor = plan.output(i);
             int producer = plan.producer(tensor);
             if (producer != EnsemblePlan.FROM_REQUEST) {
-                for (EnsembleStep.MappedTensor mapped : plan.steps().get(producer).outputs()) {
+                for (EnsembleStep.MappedTensor mapped :
+                        plan.steps().get(producer).outputs()) {
                     if (mapped.tensor() == tensor) {
                         all.putIfAbsent(
                                 config.getOutput(i).getName(),

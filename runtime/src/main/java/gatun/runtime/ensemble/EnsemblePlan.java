@@ -69,7 +69,8 @@ final class EnsemblePlan {
         return new EnsemblePlan(config);
     }
 
-    private static List<EnsembleStep.MappedTensor> mappedTensors(Map<String, String> mapped, Map<String, Integer> numbers) {
+    private static List<EnsembleStep.MappedTensor> mappedTensors(
+            Map<String, String> mapped, Map<String, Integer> numbers) {
         List<EnsembleStep.MappedTensor> tensors = new ArrayList<>();
         mapped.forEach((name, tensor) -> {
             numbers.putIfAbsent(tensor, numbers.size());
@@ -83,7 +84,8 @@ final class EnsemblePlan {
         boolean[] placed = new boolean[steps.size()];
         while (sorted.size() < steps.size()) {
             for (EnsembleStep step : steps) {
-                if (!placed[step.index()] && step.inputs().stream().allMatch(mapped -> isMade(mapped.tensor(), placed))) {
+                if (!placed[step.index()]
+                        && step.inputs().stream().allMatch(mapped -> isMade(mapped.tensor(), placed))) {
                     sorted.add(step);
                     placed[step.index()] = true;
                 }
@@ -164,7 +166,7 @@ final class EnsemblePlan {
         }
     }
 
-    /** One model in an ensemble: its place from 0, version or {@link MemberModels#LATEST}, and how its tensors are named in both. */
+    /** One model in an ensemble: its place from 0, version or {@link MemberModels#LATEST}, and its tensors. */
     record EnsembleStep(int index, String model, long version, List<MappedTensor> inputs, List<MappedTensor> outputs) {
         /** A tensor of the member that is a tensor of the ensemble. */
         record MappedTensor(String name, int tensor) {}

@@ -2,8 +2,8 @@
 package gatun.runtime.execution;
 
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.PendingRequest;
+import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
 import gatun.spi.ExecutionRequest;
@@ -27,7 +27,7 @@ abstract class BackendRequest extends PendingRequest implements ExecutionRequest
         this.arrivedNanos = arrivedNanos;
     }
 
-    /** Makes this its request's next submission, arrived now. Only if {@linkplain #ranWhereSubmitted run where submitted}. */
+    /** Makes this new, arrived now. Only if {@linkplain #ranWhereSubmitted run where submitted}. */
     void renew(long newArrivedNanos) {
         renew();
         arrivedNanos = newArrivedNanos;

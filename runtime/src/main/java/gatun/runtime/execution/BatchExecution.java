@@ -250,19 +250,19 @@ final class BatchExecution implements ModelExecution {
         private final Run run;
         private final List<BatchInputRule> rules;
         private final List<PendingInference> requests;
-        private final @Nullable Tensor[] made;
+        private final @Nullable Tensor[] computed;
 
         /** @param requests the requests of each run, in their order; changed by its owner between runs */
         ComputedInputs(Run run, List<BatchInputRule> rules, List<PendingInference> requests) {
             this.run = run;
             this.rules = rules;
             this.requests = requests;
-            made = new Tensor[rules.size()];
+            computed = new Tensor[rules.size()];
         }
 
         @Override
         public int count() {
-            return made.length;
+            return computed.length;
         }
 
         @Override
@@ -287,10 +287,10 @@ final class BatchExecution implements ModelExecution {
 
         @Override
         public Tensor tensor(int index) {
-            Tensor known = made[index];
+            Tensor known = computed[index];
             if (known == null) {
                 known = compute(rules.get(index));
-                made[index] = known;
+                computed[index] = known;
             }
             return known;
         }
@@ -309,7 +309,7 @@ final class BatchExecution implements ModelExecution {
 
         @Override
         public void clear() {
-            Arrays.fill(made, null);
+            Arrays.fill(computed, null);
         }
     }
 }

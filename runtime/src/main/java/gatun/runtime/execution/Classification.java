@@ -26,7 +26,7 @@ final class Classification {
     static void apply(PendingInference pending, int index, OutputTensor result, int leadingDims, BufferPool pool) {
         Tensor scores = result.tensor();
         Ranking ranking = Ranking.of(scores, leadingDims);
-        int count = Math.min(pending.tensors().wanted(index).classification(), ranking.classes());
+        int count = Math.min(pending.tensors().requestedOutput(index).classification(), ranking.classes());
         List<String> labels = pending.tensors().rule(index).labels();
         List<String> texts = new ArrayList<>(ranking.items() * count);
         for (int item = 0; item < ranking.items(); item++) {

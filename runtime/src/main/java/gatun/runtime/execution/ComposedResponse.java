@@ -54,8 +54,8 @@ public final class ComposedResponse {
     }
 
     /** Output {@code index} of those that the client wants. */
-    public RequestedOutput wanted(int index) {
-        return pending.tensors().wanted(index);
+    public RequestedOutput requestedOutput(int index) {
+        return pending.tensors().requestedOutput(index);
     }
 
     /** The name of output {@code index} of those that the client wants. */
@@ -79,8 +79,8 @@ public final class ComposedResponse {
      * exhausted or the tensor cannot be classified.
      */
     public void output(int index, Tensor tensor, Hold hold) {
-        RequestedOutput wanted = pending.tensors().wanted(index);
-        Optional<RegionLease> destination = wanted.destination();
+        RequestedOutput requested = pending.tensors().requestedOutput(index);
+        Optional<RegionLease> destination = requested.destination();
         if (destination.isEmpty()) {
             pending.result(index, new OutputTensor(named(index, tensor, tensor.bytes()), false), hold);
         } else {
@@ -93,7 +93,8 @@ public final class ComposedResponse {
 
     /** Makes output {@code index} a copy of a tensor that cannot be kept, unless in place. Else as {@link #output}. */
     public void outputCopy(int index, Tensor tensor) {
-        Optional<RegionLease> destination = pending.tensors().wanted(index).destination();
+        Optional<RegionLease> destination =
+                pending.tensors().requestedOutput(index).destination();
         if (destination.isEmpty()) {
             Buffer copy = pool.copyOf(tensor.bytes());
             pending.result(index, new OutputTensor(named(index, tensor, copy.segment()), false), copy);
@@ -126,7 +127,7 @@ public final class ComposedResponse {
 
     private void classify(int index) {
         OutputTensor scores = pending.result(index);
-        if (scores != null && pending.tensors().wanted(index).classification() > 0) {
+        if (scores != null && pending.tensors().requestedOutput(index).classification() > 0) {
             Classification.apply(pending, index, scores, signature.leadingDims(), pool);
         }
     }

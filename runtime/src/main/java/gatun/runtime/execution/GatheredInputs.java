@@ -103,7 +103,8 @@ final class GatheredInputs implements InputGroup {
     DeviceMemory onDevice(int index, DeviceTransfers transfers) {
         return isPadded(index)
                 ? transfers.bring(tensor(index))
-                : DeviceBatch.gather(pieces(index), requests.getFirst().tensors().isCopied(index), transfers);
+                : DeviceBatch.gather(
+                        pieces(index), requests.getFirst().tensors().isCopied(index), transfers);
     }
 
     private List<Tensor> pieces(int index) {
@@ -120,7 +121,8 @@ final class GatheredInputs implements InputGroup {
         }
         Shape shape = spec(index).shape();
         return !requests.stream()
-                .allMatch(pending -> pending.tensors().input(index).spec().shape().equalsAfterFirst(shape));
+                .allMatch(
+                        pending -> pending.tensors().input(index).spec().shape().equalsAfterFirst(shape));
     }
 
     private MemorySegment gather(int index) {

@@ -62,7 +62,7 @@ public final class LoadedModel implements ServedModel {
     private final InstanceResources resources;
     private final ModelInstances instances;
     private final Scheduler<PendingInference> scheduler;
-    private final RequestSubmitter runner;
+    private final RequestSubmitter submitter;
     private final Supplier<List<String>> readyVersions;
 
     /** How many rows one run may have; no limit but the configuration's for most models. */
@@ -94,7 +94,7 @@ public final class LoadedModel implements ServedModel {
         this.readyVersions = readyVersions;
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         maxRunSize = rule == null ? Integer.MAX_VALUE : rule.maxRunSize();
-        runner = new RequestSubmitter(
+        submitter = new RequestSubmitter(
                 config.getName(), scheduler, queueRules, resources.counters(), rule, resources.sequences() != null);
     }
 
@@ -110,9 +110,13 @@ public final class LoadedModel implements ServedModel {
             Supplier<List<String>> readyVersions) {
         ModelConfig config = definition.config();
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
-        SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
+        SequenceModel sequences =
+                SequenceModel.of(config, definition.states(), shared.runs().queueLimit());
         EntryPoints entryPoints = EntryPoints.of(
-                definition, rule, sequences != null, ClientMemory.of(definition.backend(), shared.trustsClients()));
+                definition,
+                rule,
+                sequences != null,
+                ClientMemory.of(definition.backend(), shared.runs().trustsClients()));
         ModelSignature signature = entryPoints.signature();
         LoadingVersion loading = new LoadingVersion(config, definition.version(), signature, entryPoints.byName());
         WarmUp warmUp = new WarmUp(definition.warmUps(), loading, entryPoints.check());
@@ -127,16 +131,16 @@ public final class LoadedModel implements ServedModel {
                 shared.progress(),
                 new FailedSenders(System::nanoTime),
                 trial,
-                new ModelTuning(shared.learned()));
+                new ModelTuning(shared.runs().learned()));
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
-            QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
+            QueueRules queueRules = QueueRules.of(config, shared.runs().queueLimit(), rule, resources.runsApart());
             ModelInstances.Change first = instances.toward(config);
             shared.progress().beginInstances(first.added().size());
             Scheduler<PendingInference> scheduler = sequences == null
                     ? Scheduler.open(queueRules.policy(), first.added(), resources.tuning())
                     : Scheduler.open(sequences.policy(), first.added());
-            instances.made(first);
+            instances.apply(first);
             trial.reason().ifPresent(reason -> {
                 scheduler.runAlone();
                 LOG.info("Model '{}' version {}: {}", config.getName(), definition.version(), ALONE + reason);
@@ -181,18 +185,18 @@ public final class LoadedModel implements ServedModel {
             return false;
         }
         ModelInstances.Change change = instances.toward(next);
-        boolean made = false;
+        boolean exchanged = false;
         try {
-            made = scheduler.exchange(change.added(), change.removed());
+            exchanged = scheduler.exchange(change.added(), change.removed());
         } finally {
-            if (!made) {
+            if (!exchanged) {
                 instances.givenUp(change);
             }
         }
-        if (!made) {
+        if (!exchanged) {
             throw new VersionRetiredException();
         }
-        instances.made(change);
+        instances.apply(change);
         completed = next;
         config = served(next, resources.trial());
         LOG.info("Model '{}' version {} runs on {} instances now", next.getName(), version, instances.count());
@@ -209,7 +213,7 @@ public final class LoadedModel implements ServedModel {
         if (pending.batchSize() > maxRunSize) {
             return inferInPieces(new SplitRequest(pending, maxRunSize), request, arrivedNanos);
         }
-        runner.complete(pending, request, arrivedNanos);
+        submitter.complete(pending, request, arrivedNanos);
         InferenceResponse response = pending.response(config.getName(), versionText);
         if (request.mayRepeat() && pending.ranWhereSubmitted() && !pending.isStep()) {
             request.keep(pending);
@@ -238,7 +242,7 @@ public final class LoadedModel implements ServedModel {
         ResponseStream responses = new ResponseStream(receiver, RECEIVER_TIMEOUT);
         pending.respondTo(responses);
         try {
-            runner.complete(pending, request, arrivedNanos);
+            submitter.complete(pending, request, arrivedNanos);
             responses.deliver();
         } finally {
             responses.abandon();
@@ -252,7 +256,7 @@ public final class LoadedModel implements ServedModel {
     /** Answers a request that is too large for one run; its pieces run side by side, as instances are free. */
     private InferenceResponse inferInPieces(SplitRequest split, InferenceRequest request, long arrivedNanos) {
         try {
-            runner.completeAll(split.pieces(), request, arrivedNanos);
+            submitter.completeAll(split.pieces(), request, arrivedNanos);
             return split.response(resources.pool(), config.getName(), versionText);
         } catch (GatunException e) {
             throw request.afterRun(e);

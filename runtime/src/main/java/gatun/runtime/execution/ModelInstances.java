@@ -123,7 +123,7 @@ final class ModelInstances {
         return new Placed(name, device, settings(group), instance, RateLimitedRunner.of(instance, group, rateLimiter));
     }
 
-    void made(Change change) {
+    void apply(Change change) {
         placed = change.result;
         gpus = change.result.stream()
                 .map(Placed::device)

@@ -11,9 +11,9 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.execution.RequestTensors.RegionLeases;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
-import gatun.runtime.scheduling.PendingRequest;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +28,7 @@ final class PendingInference extends BackendRequest {
     private final RequestTensors tensors;
     private final ModelSignature signature;
     private final ResponseBuilder response;
-    private volatile @Nullable RunStopper runner;
+    private volatile @Nullable RunStopper runStopper;
     private @Nullable GatunException failure;
 
     /** Those whose requests are joined with nobody's for now; null where nobody tells. */
@@ -67,7 +67,7 @@ final class PendingInference extends BackendRequest {
     @Override
     void renew(long newArrivedNanos) {
         super.renew(newArrivedNanos);
-        runner = null;
+        runStopper = null;
         failure = null;
     }
 
@@ -158,7 +158,7 @@ final class PendingInference extends BackendRequest {
         return Math.max(1, batchSize);
     }
 
-    /** Batches requests of one entry point and input shapes, but for rows and ragged ones, and not of failed senders. */
+    /** Batches requests of one entry point and equal shapes, but for rows and ragged ones, without failed senders. */
     @Override
     protected boolean joins(PendingRequest first) {
         PendingInference leader = (PendingInference) first;
@@ -219,7 +219,7 @@ final class PendingInference extends BackendRequest {
     }
 
     void runBy(RunStopper stopper) {
-        runner = stopper;
+        runStopper = stopper;
         runsAgain = false;
         skipsResponse = false;
     }
@@ -260,7 +260,7 @@ final class PendingInference extends BackendRequest {
         if (responses != null && !request().takesLateResponses()) {
             responses.abandon();
         }
-        RunStopper stopper = runner;
+        RunStopper stopper = runStopper;
         if (stopper != null) {
             stopper.stopCancelled();
         }

@@ -254,7 +254,8 @@ final class Run implements ExecutionTimes {
         /** By input; also those of earlier runs, which are used again where the pool lends the same memory again. */
         private @Nullable Tensor[] copies = {};
 
-        private boolean[] made = {};
+        /** Whether the copy of an input is one of the present run. */
+        private boolean[] copied = {};
 
         InputCopies(Run run) {
             this.run = run;
@@ -264,17 +265,17 @@ final class Run implements ExecutionTimes {
         Tensor of(int index, Tensor input) {
             if (index >= copies.length) {
                 copies = Arrays.copyOf(copies, index + 1);
-                made = Arrays.copyOf(made, index + 1);
+                copied = Arrays.copyOf(copied, index + 1);
             }
             Tensor copy = copies[index];
-            if (copy == null || !made[index]) {
+            if (copy == null || !copied[index]) {
                 MemorySegment bytes = run.takeForRun(input.byteSize()).segment();
                 TensorCopy.copy(input.bytes(), bytes);
                 if (copy == null || !isFor(copy, input, bytes)) {
                     copy = new Tensor(input.spec(), bytes);
                     copies[index] = copy;
                 }
-                made[index] = true;
+                copied[index] = true;
             }
             return copy;
         }
@@ -285,7 +286,7 @@ final class Run implements ExecutionTimes {
         }
 
         void clear() {
-            Arrays.fill(made, false);
+            Arrays.fill(copied, false);
         }
     }
 

@@ -82,7 +82,7 @@ final class ScatteredOutput {
         for (PendingInference pending : requests) {
             int index = pending.tensors().indexOf(rule);
             if (index >= 0) {
-                RequestedOutput output = pending.tensors().wanted(index);
+                RequestedOutput output = pending.tensors().requestedOutput(index);
                 if (output.classification() > 0
                         || !transfers.isOn(output.destination().flatMap(RegionLease::device))) {
                     return false;
@@ -111,7 +111,7 @@ final class ScatteredOutput {
             Optional<DeviceMemory> window = index < 0
                     ? Optional.empty()
                     : pending.tensors()
-                            .wanted(index)
+                            .requestedOutput(index)
                             .destination()
                             .flatMap(RegionLease::device)
                             .filter(whole -> whole.byteSize() >= own)
@@ -150,14 +150,14 @@ final class ScatteredOutput {
             int index = pending.tensors().indexOf(rule);
             Optional<RegionLease> destination = index < 0
                     ? Optional.empty()
-                    : pending.tensors().wanted(index).destination();
+                    : pending.tensors().requestedOutput(index).destination();
             long piece = scatter == null
                     ? rowByteSize * pending.size()
                     : scattered(scatter, pending).byteSize(rule.datatype());
             if (piece < 0
                     || destination.isEmpty()
                     || pending.tensors().mustStage(index)
-                    || pending.tensors().wanted(index).classification() > 0
+                    || pending.tensors().requestedOutput(index).classification() > 0
                     || destination.get().segment().byteSize() < piece) {
                 return Optional.empty();
             }
@@ -293,7 +293,8 @@ final class ScatteredOutput {
     private void answer(PendingInference pending, int index, Shape own, MemorySegment piece) {
         try {
             TensorSpec spec = spec(own);
-            Optional<RegionLease> destination = pending.tensors().wanted(index).destination();
+            Optional<RegionLease> destination =
+                    pending.tensors().requestedOutput(index).destination();
             if (destination.isPresent()) {
                 MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
                 OutputTensor result = new OutputTensor(new Tensor(spec, window), true);
@@ -321,7 +322,7 @@ final class ScatteredOutput {
         try {
             TensorSpec spec = spec(own);
             RegionLease destination =
-                    pending.tensors().wanted(index).destination().orElseThrow();
+                    pending.tensors().requestedOutput(index).destination().orElseThrow();
             long byteSize = own.byteSize(rule.datatype());
             RequestErrors.requireRoom(spec.name(), destination, byteSize);
             pending.result(index, new OutputTensor(Tensor.inRegion(spec, destination, byteSize), true), null);
@@ -332,7 +333,7 @@ final class ScatteredOutput {
 
     private void classify(PendingInference pending, int index) {
         OutputTensor scores = pending.result(index);
-        if (scores != null && pending.tensors().wanted(index).classification() > 0) {
+        if (scores != null && pending.tensors().requestedOutput(index).classification() > 0) {
             Classification.apply(pending, index, scores, signature.leadingDims(), pool);
         }
     }

@@ -49,11 +49,11 @@ final class ScatteredOutputs {
     }
 
     private ScatteredOutput[] outputsOf(ModelSignature entryPoint) {
-        ScatteredOutput[] made = new ScatteredOutput[entryPoint.outputCount()];
-        for (int i = 0; i < made.length; i++) {
-            made[i] = new ScatteredOutput(entryPoint.output(i), entryPoint, pool, requests);
+        ScatteredOutput[] scattered = new ScatteredOutput[entryPoint.outputCount()];
+        for (int i = 0; i < scattered.length; i++) {
+            scattered[i] = new ScatteredOutput(entryPoint.output(i), entryPoint, pool, requests);
         }
-        return made;
+        return scattered;
     }
 
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point

@@ -146,7 +146,7 @@ final class SingleExecution implements ModelExecution {
     /** Turns output {@code index} into classes where it is made and the client wants that. */
     private void classify(PendingInference running, int index) {
         OutputTensor result = running.result(index);
-        if (result != null && running.tensors().wanted(index).classification() > 0) {
+        if (result != null && running.tensors().requestedOutput(index).classification() > 0) {
             Classification.apply(running, index, result, running.signature().leadingDims(), pool);
         }
     }
@@ -273,7 +273,8 @@ final class SingleExecution implements ModelExecution {
         OutputTensor result = running.repeatResult(index, datatype, shape, byteSize);
         if (result == null) {
             TensorSpec spec = spec(running, index, datatype, shape, byteSize);
-            Optional<RegionLease> destination = running.tensors().wanted(index).destination();
+            Optional<RegionLease> destination =
+                    running.tensors().requestedOutput(index).destination();
             if (destination.isEmpty()) {
                 Buffer buffer = run.take(byteSize);
                 MemorySegment bytes = buffer.segment();
@@ -296,14 +297,14 @@ final class SingleExecution implements ModelExecution {
         boolean kept = false;
         try {
             PendingInference running = pending();
-            RequestedOutput wanted = running.tensors().wanted(output);
-            if (wanted.destination().isPresent()) {
+            RequestedOutput requested = running.tensors().requestedOutput(output);
+            if (requested.destination().isPresent()) {
                 TensorSpec spec = spec(running, output, datatype, shape, bytes.byteSize());
-                running.stage(output, inWindow(spec, wanted.destination().get(), bytes.byteSize()), bytes, hold);
+                running.stage(output, inWindow(spec, requested.destination().get(), bytes.byteSize()), bytes, hold);
                 kept = true;
                 return;
             }
-            if (wanted.classification() > 0) {
+            if (requested.classification() > 0) {
                 TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
                 return;
             }
@@ -322,9 +323,9 @@ final class SingleExecution implements ModelExecution {
     @Override
     public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
         PendingInference running = pending();
-        RequestedOutput wanted = running.tensors().wanted(index);
-        RegionLease destination = wanted.destination().orElse(null);
-        if (destination == null || wanted.classification() > 0 || !transfers.isOn(destination.device())) {
+        RequestedOutput requested = running.tensors().requestedOutput(index);
+        RegionLease destination = requested.destination().orElse(null);
+        if (destination == null || requested.classification() > 0 || !transfers.isOn(destination.device())) {
             return transfers.deliver(output(index, datatype, shape, byteSize));
         }
         TensorSpec spec = spec(running, index, datatype, shape, byteSize);
@@ -338,7 +339,8 @@ final class SingleExecution implements ModelExecution {
     public void outputFromInput(int output, int input, Shape shape) {
         PendingInference running = pending();
         Tensor source = running.tensors().input(input);
-        Optional<RegionLease> destination = running.tensors().wanted(output).destination();
+        Optional<RegionLease> destination =
+                running.tensors().requestedOutput(output).destination();
         if (destination.isPresent()) {
             TensorSpec spec = spec(running, output, source.spec().datatype(), shape, source.byteSize());
             // Each byte is read once, whoever writes the input meanwhile.

@@ -90,7 +90,8 @@ final class SplitRequest {
         }
         TensorSpec spec =
                 new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
-        Optional<RegionLease> destination = whole.tensors().wanted(output).destination();
+        Optional<RegionLease> destination =
+                whole.tensors().requestedOutput(output).destination();
         MemorySegment target;
         if (destination.isPresent()) {
             target = RequestErrors.window(spec.name(), destination.get(), byteSize);
@@ -109,14 +110,14 @@ final class SplitRequest {
     }
 
     private static Tensor result(PendingInference piece, int output) {
-        OutputTensor made = piece.result(output);
-        if (made == null) {
+        OutputTensor allocated = piece.result(output);
+        if (allocated == null) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "the model left output '" + piece.tensors().rule(output).name()
                             + "' out for some rows of a request that was too large for one run: expected it for all"
                             + " or for none");
         }
-        return made.tensor();
+        return allocated.tensor();
     }
 }

@@ -92,7 +92,8 @@ final class WarmUp {
         }
         Set<String> failures = new LinkedHashSet<>();
         for (PendingInference pending : requests) {
-            pending.failure().ifPresentOrElse(failure -> failures.add(failure.getMessage() + "; "), () -> drop(pending));
+            pending.failure()
+                    .ifPresentOrElse(failure -> failures.add(failure.getMessage() + "; "), () -> drop(pending));
         }
         if (!failures.isEmpty()) {
             throw new GatunException(

@@ -8,8 +8,8 @@
  *       {@link gatun.runtime.execution.ModelSignature} and makes an {@link gatun.runtime.execution.PendingInference};
  *       one with more rows than a run may have becomes several ({@link gatun.runtime.execution.SplitRequest}).
  *   <li>On the instance's thread, or the request's if it was lent the instance,
- *       {@link gatun.runtime.execution.ModelInstance} runs requests as one {@link gatun.spi.Execution}, which is how the
- *       backend sees them:
+ *       {@link gatun.runtime.execution.ModelInstance} runs requests as one {@link gatun.spi.Execution}, which is how
+ *       the backend sees them:
  *       <ul>
  *         <li>{@link gatun.runtime.execution.SingleExecution} for a single request: inputs where they are, outputs
  *         where they go;

@@ -3,8 +3,8 @@ package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import gatun.runtime.scheduling.BatchRunner;
-import gatun.runtime.scheduling.RunPermit;
 import gatun.runtime.scheduling.PendingRequest;
+import gatun.runtime.scheduling.RunPermit;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.util.List;
 import java.util.Optional;
@@ -104,7 +104,7 @@ public final class RateLimitedRunner<T extends PendingRequest> implements BatchR
         try {
             return runner.run(batch);
         } finally {
-            registered().ran();
+            registered().recordRun();
         }
     }
 

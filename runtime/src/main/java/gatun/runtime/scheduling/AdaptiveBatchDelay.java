@@ -13,8 +13,8 @@ import java.util.List;
  * together, and running the first of them alone would make the others wait. The last runs tell how many to expect:
  * those that they were for, and those that waited meanwhile.
  *
- * <p>A tuner finds out whether it pays, by the time between runs' ends for each request: a request's own time leaves out
- * the wait before the scheduler. Not tried where requests follow one another, runs are short, or the policy sets a
+ * <p>A tuner finds out whether it pays, by the time between runs' ends for each request: a request's own time leaves
+ * out the wait before the scheduler. Not tried where requests follow one another, runs are short, or the policy sets a
  * delay. Guarded by the scheduler's lock.
  */
 final class AdaptiveBatchDelay {
@@ -153,7 +153,7 @@ final class AdaptiveBatchDelay {
         boolean isAlone = run.requests + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
         if (hasCompany()) {
-            tuner().took((double) sinceLastNanos, run.requests);
+            tuner().recordRun((double) sinceLastNanos, run.requests);
         }
     }
 

@@ -13,7 +13,8 @@ final class BatchCandidates<T extends PendingRequest> {
     private long waitNanos;
 
     /** @param overdue takes a request, whose time to wait is over, out of the queue or puts it back */
-    BatchCandidates(BatchPolicy policy, PendingQueue<T> queue, AdaptiveBatchDelay gathering, Consumer<PendingRequest> overdue) {
+    BatchCandidates(
+            BatchPolicy policy, PendingQueue<T> queue, AdaptiveBatchDelay gathering, Consumer<PendingRequest> overdue) {
         this.policy = policy;
         this.queue = queue;
         this.gathering = gathering;

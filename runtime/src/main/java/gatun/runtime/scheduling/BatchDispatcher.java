@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decisions for requests that stand alone: they run in the order of their turn, in batches by a {@link BatchPolicy}.
- * Instances fetch requests ({@link #take}); a submitted request wakes one at most ({@link #instanceToWake}).
+ * The decisions for requests that stand alone: they run in the order of their turn, in batches by a {@link
+ * BatchPolicy}. Instances fetch requests ({@link #take}); a submitted request wakes one at most ({@link
+ * #instanceToWake}).
  *
  * <p>Waking a thread costs more than a short run, so an idle instance sleeps on while, by the average of past runs,
  * those that run come to the new request sooner. As runs vary, one idle instance, the watcher, wakes from time to time,
@@ -124,7 +125,7 @@ final class BatchDispatcher<T extends PendingRequest> implements Dispatcher<T> {
     }
 
     @Override
-    public void ran(int instance, long nanos, int waiting, long now) {
+    public void recordRun(int instance, long nanos, int waiting, long now) {
         runTimes.record(nanos);
         gathering.ended(instance, runTimes.typicalNanos(), waiting, now);
     }

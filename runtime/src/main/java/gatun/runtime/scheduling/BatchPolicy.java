@@ -6,10 +6,10 @@ import java.util.Map;
 
 /**
  * How requests become batches and wait. A batch's sizes add up to {@code maxBatchSize} at most, 0 to run each alone;
- * preferred ones, ascending and not above it, are sent before all else. While an instance is idle the oldest request may
- * be kept for {@code maxQueueDelayNanos} in the hope of more, with 0 as long as {@link AdaptiveBatchDelay} has found to pay.
- * {@code preserveOrdering} has requests end as submitted; {@code capacities} of priority levels count the requests that
- * wait, or with {@code capacitiesCountSizes} their sizes.
+ * preferred ones, ascending and not above it, are sent before all else. While an instance is idle the oldest request
+ * may be kept for {@code maxQueueDelayNanos} in the hope of more, with 0 as long as {@link AdaptiveBatchDelay} has
+ * found to pay. {@code preserveOrdering} has requests end as submitted; {@code capacities} of priority levels count the
+ * requests that wait, or with {@code capacitiesCountSizes} their sizes.
  */
 public record BatchPolicy(
         int maxBatchSize,

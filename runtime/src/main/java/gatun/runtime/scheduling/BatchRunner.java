@@ -35,8 +35,8 @@ public interface BatchRunner<T extends PendingRequest> {
 
     /**
      * Runs a batch of one request or more, leaving the result or failure in each; returns nanoseconds. A single request
-     * may be {@linkplain PendingRequest#detach detached}: its run goes on afterwards. The list is valid until this returns.
-     * Must not throw.
+     * may be {@linkplain PendingRequest#detach detached}: its run goes on afterwards. The list is valid until this
+     * returns. Must not throw.
      */
     long run(List<T> batch);
 

@@ -20,7 +20,7 @@ final class CompletionOrder {
         requests.remove(request);
     }
 
-    /** Completes the requests of a batch that has run, but for those that others must precede; and those freed by it. */
+    /** Completes the requests of a batch that has run, unless others must precede; and those freed by it. */
     void finish(List<? extends PendingRequest> batch) {
         batch.forEach(PendingRequest::finish);
         Iterator<PendingRequest> waiting = requests.iterator();

@@ -4,10 +4,10 @@ package gatun.runtime.scheduling;
 import java.util.List;
 
 /**
- * The decisions of a {@link Scheduler}, without threads, locks or a clock: which requests run together, when, and where.
- * Instances are numbers from 0, which may be given again, and sleep at first. Times are of {@link System#nanoTime} or
- * one other clock. Guarded by the scheduler's lock. Ask {@link #instanceToWake} after each change but {@link #finish},
- * {@link #drain} and {@link #stop}, and {@link #takeEnded} after each call.
+ * The decisions of a {@link Scheduler}, without threads, locks or a clock: which requests run together, when, and
+ * where. Instances are numbers from 0, which may be given again, and sleep at first. Times are of {@link
+ * System#nanoTime} or one other clock. Guarded by the scheduler's lock. Ask {@link #instanceToWake} after each change
+ * but {@link #finish}, {@link #drain} and {@link #stop}, and {@link #takeEnded} after each call.
  */
 interface Dispatcher<T extends PendingRequest> {
     int NONE = -1;
@@ -33,18 +33,18 @@ interface Dispatcher<T extends PendingRequest> {
     int instanceToWake(long now);
 
     /**
-     * Puts the requests that an awake instance without a run is to run into {@code batch}, marked as running. With none,
-     * returns the nanoseconds to sleep unless woken, {@link #FOREVER}, or {@link #END}.
+     * Puts the requests that an awake instance without a run is to run into {@code batch}, marked as running. With
+     * none, returns the nanoseconds to sleep unless woken, {@link #FOREVER}, or {@link #END}.
      */
     long take(int instance, long now, List<T> batch);
 
     /** Notes a run before its instance asks again, and how many requests waited when it ended. */
-    default void ran(int instance, long nanos, int waiting, long now) {}
+    default void recordRun(int instance, long nanos, int waiting, long now) {}
 
     /** Whether {@link #finish} is to be called after each run. The same at any time; may be called without the lock. */
     boolean followsRuns();
 
-    /** Notes the end of a batch's run. Requests that rerun or are refused leave {@code batch}; the rest is completed. */
+    /** Notes the end of a run. Requests that rerun or are refused leave {@code batch}; the rest is completed. */
     void finish(List<T> batch, long now);
 
     /** The sequences that have ended since this was asked last; the caller closes them, without the lock. */

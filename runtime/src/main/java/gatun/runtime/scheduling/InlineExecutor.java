@@ -123,7 +123,7 @@ final class InlineExecutor<T extends PendingRequest> {
             long now = System.nanoTime();
             dispatcher.ranAlone(offers.runs(instance), offers.takeNanos(instance));
             if (untoldNanos > 0) {
-                dispatcher.ran(instance, untoldNanos, waiting, now);
+                dispatcher.recordRun(instance, untoldNanos, waiting, now);
             }
             woken = dispatcher.giveBack(instance, now);
         } finally {

@@ -204,8 +204,8 @@ final class InstanceThreads<T extends PendingRequest> {
     }
 
     /**
-     * Waits for all threads, also retired ones, to end; whether they have. Call it once no more requests are taken. Ends
-     * resting instances itself, since a thread for each would be many when a server stops.
+     * Waits for all threads, also retired ones, to end; whether they have. Call it once no more requests are taken.
+     * Ends resting instances itself, since a thread for each would be many when a server stops.
      */
     boolean join(Duration grace) {
         threads.forEach(InstanceThread::endIfResting);

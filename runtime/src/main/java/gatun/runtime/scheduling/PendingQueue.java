@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that wait, by priority level and within it first in, first out, overdue ones that were put back behind
- * the others. Removal is free. A level exists while requests wait in it: a new one in each request costs a search and no
- * memory. Guarded by the scheduler's lock, but for {@link #size()}.
+ * the others. Removal is free. A level exists while requests wait in it: a new one in each request costs a search and
+ * no memory. Guarded by the scheduler's lock, but for {@link #size()}.
  */
 final class PendingQueue<T extends PendingRequest> {
     /** The most levels at a time: each has its own capacity, and clients name them. */
@@ -26,7 +26,7 @@ final class PendingQueue<T extends PendingRequest> {
     private volatile int size;
     private int promised;
 
-    /** A queue in which nothing waits. {@code countsSizes} says whether the capacities are about the requests' sizes. */
+    /** An empty queue. {@code countsSizes} says whether the capacities are about the requests' sizes. */
     PendingQueue(QueueCapacities capacities, boolean countsSizes) {
         this.capacities = capacities;
         this.countsSizes = countsSizes;

@@ -57,7 +57,8 @@ public final class Scheduler<T extends PendingRequest> implements PendingRequest
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
-    public static <T extends PendingRequest> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
+    public static <T extends PendingRequest> Scheduler<T> open(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
         return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
     }
 
@@ -72,7 +73,8 @@ public final class Scheduler<T extends PendingRequest> implements PendingRequest
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, for steps of sequences, each on one instance. */
-    public static <T extends PendingRequest> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
+    public static <T extends PendingRequest> Scheduler<T> open(
+            SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
         return new Scheduler<>(policy, runners, InstanceThread.IDLE).opened();
     }
 
@@ -246,7 +248,7 @@ public final class Scheduler<T extends PendingRequest> implements PendingRequest
         try {
             long now = System.nanoTime();
             if (last.nanos > 0) {
-                dispatcher.ran(thread.ordinal(), last.nanos, last.waiting, now);
+                dispatcher.recordRun(thread.ordinal(), last.nanos, last.waiting, now);
             }
             sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
             woken = dispatcher.instanceToWake(now);

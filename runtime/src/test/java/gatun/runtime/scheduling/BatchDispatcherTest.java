@@ -71,7 +71,7 @@ class BatchDispatcherTest {
         dispatcher.take(0, 1, none);
         dispatcher.take(1, 1, none);
         for (int i = 0; i < 2 * AdaptiveBatchDelay.COMPANY; i++) {
-            dispatcher.ran(0, runNanos, waiting, i);
+            dispatcher.recordRun(0, runNanos, waiting, i);
         }
         Job first = new Job();
         assertThat(dispatcher.mayLend(first)).isTrue();

@@ -180,7 +180,7 @@ final class SchedulerSimulation {
                     dispatcher.finish(batch, loop.now());
                 }
                 batch.forEach(PendingRequest::complete);
-                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
+                dispatcher.recordRun(ordinal, runNanos, waiting, loop.now());
                 batch.clear();
                 ask();
             });
@@ -207,7 +207,7 @@ final class SchedulerSimulation {
                 int waiting = dispatcher.pendingCount();
                 job.become(State.COMPLETED);
                 lent = false;
-                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
+                dispatcher.recordRun(ordinal, runNanos, waiting, loop.now());
                 wake(dispatcher.giveBack(ordinal, loop.now()));
             });
         }

@@ -4,8 +4,8 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.scheduling.Dispatcher.Admission;
-import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.PendingRequest.State;
+import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

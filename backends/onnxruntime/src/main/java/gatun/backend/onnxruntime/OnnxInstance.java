@@ -212,12 +212,12 @@ final class OnnxInstance implements BackendInstance {
     private long run(Execution execution) {
         long rows = parts != null && rowsIndependent ? arguments.rows() : 0;
         boolean divides = rows > 1 && borders.take(execution.requests(), rows);
-        ExecutionMode spread = sessions.begin(arguments.inputByteSize(), divides);
+        ExecutionMode mode = sessions.begin(arguments.inputByteSize(), divides);
         boolean hasSucceeded = false;
         try {
-            long status = parts != null && spread == ExecutionMode.IN_PARTS
+            long status = parts != null && mode == ExecutionMode.IN_PARTS
                     ? runInParts(parts, rows)
-                    : arguments.run(sessions.session(spread), runOptions);
+                    : arguments.run(sessions.session(mode), runOptions);
             hasSucceeded = status == 0;
             return status;
         } finally {
