@@ -40,8 +40,8 @@ public record ModelSettings(Control control, Loading loading, Runs runs) {
     /** The same, with a log of failures only. */
     public ModelSettings withoutLog() {
         Control old = control;
-        return with(new Control(
-                old.mode, old.pollInterval, old.loadModels, old.exitOnError, old.strictReadiness, false));
+        return with(
+                new Control(old.mode, old.pollInterval, old.loadModels, old.exitOnError, old.strictReadiness, false));
     }
 
     /**
