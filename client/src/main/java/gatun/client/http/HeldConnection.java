@@ -18,10 +18,10 @@ public final class HeldConnection implements AutoCloseable {
     }
 
     /** A connection and the result of its first request. */
-    record Opened<T>(HeldConnection connection, T result) {}
+    record FirstExchange<T>(HeldConnection connection, T result) {}
 
     /** Connects, and makes one request. Closes the connection when that throws. */
-    static <T> Opened<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
+    static <T> FirstExchange<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
         String address = options.server().url();
         Deadline deadline = Deadline.of(options.deadline());
         Connector connector = new Connector(options);
@@ -35,7 +35,7 @@ public final class HeldConnection implements AutoCloseable {
                 connection.exchange(request);
                 T result = reader.read(connection);
                 opened = true;
-                return new Opened<>(new HeldConnection(channel.channel()), result);
+                return new FirstExchange<>(new HeldConnection(channel.channel()), result);
             } finally {
                 channel.end();
                 if (!opened) {

@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
-import gatun.http.connection.DirectRequests.HeaderMemoryBudget;
+import gatun.http.connection.FastPathReader.HeaderMemoryBudget;
 import gatun.http.connection.ResponseSender.ResponseOutput;
 import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ClientError;
@@ -92,8 +92,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     private boolean endedWithinBody;
 
     private final LastRoute lastRoute = new LastRoute();
-    private final DirectRequests.Handler handler;
-    private final DirectRequests direct;
+    private final FastPathReader.Handler handler;
+    private final FastPathReader fastPath;
     private final ServerConnection http1;
 
     /** {@code budget} limits work that the client throws away; {@code http1Connections} make Helidon's connection. */
@@ -106,7 +106,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             DisconnectWatch watch,
             ClientWait clientWait,
             ServerConnectionSelector http1Connections,
-            Function<ClientConnection, DirectRequests.Handler> handlers) {
+            Function<ClientConnection, FastPathReader.Handler> handlers) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
@@ -119,10 +119,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.handler = handlers.apply(this);
-        this.direct = new DirectRequests(
+        this.fastPath = new FastPathReader(
                 transport, clientWait, presence, activity, handler, HeaderMemoryBudget.OF_PROCESS, placement);
         this.bytes =
-                HelidonDataReader.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
+                HelidonDataReader.of(context.dataReader(), fastPath, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.http1 = http1Connections.connection(this);
     }
@@ -170,7 +170,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** A request that Helidon has read is answered, and its body is read to the end. */
     void endRequest() {
-        direct.begin(bytes.takeBuffered());
+        fastPath.begin(bytes.takeBuffered());
         activity.endRequest();
     }
 
@@ -240,7 +240,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Whether the client has sent more than the current request. */
     private boolean hasMore() {
-        return direct.hasMore() || bytes.buffered(1) > 0;
+        return fastPath.hasMore() || bytes.buffered(1) > 0;
     }
 
     /** Whether the response ends the connection: the server drains and the client has sent nothing more. */
@@ -259,14 +259,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** How many of at most {@code limit} bytes have come and not been used. */
     long buffered(long limit) {
-        return Math.min(limit, direct.buffered() + bytes.buffered(limit));
+        return Math.min(limit, fastPath.buffered() + bytes.buffered(limit));
     }
 
     /**
      * Fills {@code byteSize} bytes from the socket; {@code took} hears of each part. False if the client ends first.
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
-        long done = direct.moveTo(target, offset, byteSize);
+        long done = fastPath.moveTo(target, offset, byteSize);
         took.accept(done);
         unfinishedNanos += WorkBudgets.ofBytes(done);
         try {
@@ -329,7 +329,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         try {
             socket.open();
             watch.add(this);
-            if (budget.awaitTurn(() -> direct.hasEnded(READ_AHEAD))) {
+            if (budget.awaitTurn(() -> fastPath.hasEnded(READ_AHEAD))) {
                 clientWait.startWaiting();
                 http1.handle(limit);
             }
@@ -346,7 +346,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 ended.close();
             }
             socket.end();
-            direct.release();
+            fastPath.release();
         }
     }
 

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class TicketQueueTest {
+class PendingQueueTest {
     private static final int COUNT = 100_000;
 
-    private final TicketQueue<Job> queue = new TicketQueue<>(QueueCapacities.all(10), false);
+    private final PendingQueue<Job> queue = new PendingQueue<>(QueueCapacities.all(10), false);
 
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         Job(long level) {
             limitWait(level, 0, false);
         }
@@ -30,7 +30,7 @@ class TicketQueueTest {
 
     private void take(Job job) {
         assertThat(queue.remove(job)).isTrue();
-        job.become(Ticket.State.RUNNING);
+        job.become(PendingRequest.State.RUNNING);
     }
 
     @Test
@@ -58,9 +58,9 @@ class TicketQueueTest {
     }
 
     @Test
-    void shouldLetTicketsWaitInSoManyLevelsAtATime() {
+    void shouldLetRequestsWaitInSoManyLevelsAtATime() {
         Job first = add(1);
-        for (long i = 2; i <= TicketQueue.LEVEL_LIMIT; i++) {
+        for (long i = 2; i <= PendingQueue.LEVEL_LIMIT; i++) {
             add(i);
         }
         assertThat(queue.isFull(new Job(-1))).as("a level more").isTrue();
@@ -97,7 +97,7 @@ class TicketQueueTest {
 
     @Test
     void shouldCountEachLevelForItself() {
-        TicketQueue<Job> bounded = new TicketQueue<>(new QueueCapacities(1, Map.of(7L, 2)), false);
+        PendingQueue<Job> bounded = new PendingQueue<>(new QueueCapacities(1, Map.of(7L, 2)), false);
         bounded.add(new Job(7));
         bounded.add(new Job(3));
 

@@ -8,17 +8,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way through a {@link Scheduler}, and the thread that waits for it: the one that made it. A ticket
+ * One request on its way through a {@link Scheduler}, and the thread that waits for it: the one that made it. It
  * is submitted at most once, or once more each time it was {@linkplain #renew renewed}.
  *
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
  *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED
  *                    RUNNING -> QUEUED | REFUSED, of a step that is to run again </pre>
  */
-public abstract class Ticket extends Link<Ticket> {
+public abstract class PendingRequest extends IntrusiveList.Node<PendingRequest> {
     /** How waiting ended. */
     public enum Outcome {
-        /** It ran; the result or the failure is in the ticket. */
+        /** It ran; the result or the failure is in the request. */
         COMPLETED,
         /** The scheduler stopped before an instance took it. */
         REFUSED,
@@ -38,16 +38,16 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED
     }
 
-    /** Where tickets wait, as they see it: the scheduler that accepted them. For any thread. */
+    /** Where requests wait, as they see it: the scheduler that accepted them. For any thread. */
     public interface Queue {
-        /** Removes a ticket that no instance has begun; false when it is too late. */
-        boolean withdraw(Ticket ticket);
+        /** Removes a request that no instance has begun; false when it is too late. */
+        boolean withdraw(PendingRequest request);
 
-        /** Ends a ticket not begun whose time to wait is over, or puts it behind others, as it wants. */
-        void expire(Ticket ticket);
+        /** Ends a request not begun whose time to wait is over, or puts it behind others, as it wants. */
+        void expire(PendingRequest request);
 
-        /** Ends a ticket whose run was detached. */
-        void endDetached(Ticket ticket);
+        /** Ends a request whose run was detached. */
+        void endDetached(PendingRequest request);
     }
 
     private Thread waiter = Thread.currentThread();
@@ -68,7 +68,7 @@ public abstract class Ticket extends Link<Ticket> {
     private boolean ranHere;
 
     /** This alone; null while nobody has asked. For the thread that submits it. */
-    private @Nullable List<Ticket> alone;
+    private @Nullable List<PendingRequest> alone;
 
     // From here on guarded by the scheduler's lock, as are its neighbours in the queue.
 
@@ -87,13 +87,13 @@ public abstract class Ticket extends Link<Ticket> {
     /** Whether it has run, and waits only for others that must end before it. */
     private boolean finished;
 
-    /** A ticket that the calling thread will wait for. */
-    protected Ticket() {}
+    /** A request that the calling thread will wait for. */
+    protected PendingRequest() {}
 
     /**
      * Sets how this waits; without this call in level 0, and for ever. Call it before it is submitted. The least
      * unsigned level is the most urgent; at {@code deadlineNanos} of {@link System#nanoTime}, 0 for never, a waiting
-     * ticket is given up, or put back behind its level if {@code delayed}.
+     * request is given up, or put back behind its level if {@code delayed}.
      */
     public final void limitWait(long level, long deadlineNanos, boolean delayed) {
         this.level = level;
@@ -106,7 +106,7 @@ public abstract class Ticket extends Link<Ticket> {
         return ranHere;
     }
 
-    /** Makes this a new ticket of its thread. Only if {@link #ranWhereSubmitted}, and for no step of a sequence. */
+    /** Makes this a new request of its thread. Only if {@link #ranWhereSubmitted}, and for no step of a sequence. */
     protected final void renew() {
         waiter = Thread.currentThread();
         state = State.NEW;
@@ -114,8 +114,8 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /** This alone, as a batch. For the thread that submits it. */
-    final List<Ticket> alone() {
-        List<Ticket> batch = alone;
+    final List<PendingRequest> alone() {
+        List<PendingRequest> batch = alone;
         if (batch == null) {
             batch = List.of(this);
             alone = batch;
@@ -132,7 +132,7 @@ public abstract class Ticket extends Link<Ticket> {
     public final SequenceStep step() {
         SequenceStep known = step;
         if (known == null) {
-            throw new IllegalStateException("the ticket belongs to no sequence");
+            throw new IllegalStateException("the request belongs to no sequence");
         }
         return known;
     }
@@ -143,7 +143,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /** Whether it may run in one batch with {@code first}, which begins it and is of the same scheduler. */
-    protected boolean joins(Ticket first) {
+    protected boolean joins(PendingRequest first) {
         return true;
     }
 
@@ -171,7 +171,7 @@ public abstract class Ticket extends Link<Ticket> {
         detached = true;
     }
 
-    /** Ends this as the scheduler would after a run, in the order in which its tickets have to end. For any thread. */
+    /** Ends this as the scheduler would after a run, in the order in which its requests have to end. For any thread. */
     public final void endDetached() {
         Objects.requireNonNull(scheduler).endDetached(this);
     }
@@ -251,7 +251,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Parks until this ends, in the scheduler that accepted it. A running ticket is always waited for, because the
+     * Parks until this ends, in the scheduler that accepted it. A running request is always waited for, because the
      * engine uses the request's memory; an interrupt is kept for the caller.
      */
     public final Outcome await(Queue scheduler) {
@@ -261,7 +261,7 @@ public abstract class Ticket extends Link<Ticket> {
         boolean mayExpire = deadlineNanos != 0;
         try {
             while (true) {
-                // Before the look at the state: it may park, and so use up the signal of a change of this ticket
+                // Before the look at the state: it may park, and so use up the signal of a change of this request
                 // meanwhile.
                 attend();
                 switch (state) {

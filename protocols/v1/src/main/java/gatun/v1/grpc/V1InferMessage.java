@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** An InferRequest as it was read: well formed, but not yet checked against anything. */
-final class InferMessage extends RawMessage {
+final class V1InferMessage extends RawMessage {
     String modelName = "";
     long modelVersion;
     InferRequestHeader header = InferRequestHeader.getDefaultInstance();
@@ -19,7 +19,7 @@ final class InferMessage extends RawMessage {
     ModelVersion model;
 
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
-    InferMessage(MemorySegment bytes, Hold hold) {
+    V1InferMessage(MemorySegment bytes, Hold hold) {
         super(bytes, hold);
     }
 }

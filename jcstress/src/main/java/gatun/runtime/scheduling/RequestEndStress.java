@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An instance leaves its result in a ticket and ends it, while the one that waits looks at it: whoever sees the end
+ * An instance leaves its result in a request and ends it, while the one that waits looks at it: whoever sees the end
  * sees the result.
  */
 @JCStressTest
@@ -17,9 +17,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "it has ended, and here is the result")
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "it has ended without a result")
 @State
-public class TicketEndStress {
+public class RequestEndStress {
     /** A request. */
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         private int response;
     }
 
@@ -35,7 +35,7 @@ public class TicketEndStress {
     /** The request's thread. */
     @Actor
     public void await(II_Result result) {
-        result.r1 = job.state() == Ticket.State.COMPLETED ? 1 : 0;
+        result.r1 = job.state() == PendingRequest.State.COMPLETED ? 1 : 0;
         result.r2 = job.response;
     }
 }

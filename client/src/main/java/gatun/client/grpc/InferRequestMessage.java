@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * A request for gRPC: the part before the tensors' bytes, encoded once, and the caller's tensors. Keeps the fields of
  * the last response, which are mostly the same again. Thread-safe.
  */
-final class InferMessage {
+final class InferRequestMessage {
     /** A field of ModelInferRequest: raw_input_contents, of a length and as many bytes. */
     private static final int RAW_INPUT_CONTENTS = 7 << 3 | 2;
     /** Bytes copied at a time on the way to gRPC, which takes heap memory only. */
@@ -45,7 +45,8 @@ final class InferMessage {
     private final int byteSize;
     private volatile @Nullable ResponseFields lastHead;
 
-    private InferMessage(InferRequest request, byte[] head, InferInput.Sent[] tensors, byte[][] lengths, int byteSize) {
+    private InferRequestMessage(
+            InferRequest request, byte[] head, InferInput.Sent[] tensors, byte[][] lengths, int byteSize) {
         this.request = request;
         this.head = head;
         this.tensors = tensors;
@@ -54,9 +55,9 @@ final class InferMessage {
     }
 
     /** The message of {@code request}, which remembers it; refuses memory that cannot be read. */
-    static InferMessage of(InferRequest request) {
+    static InferRequestMessage of(InferRequest request) {
         TensorMemory.requireReadable(request);
-        return request.encoded(InferMessage.class, InferMessage::encode);
+        return request.encoded(InferRequestMessage.class, InferRequestMessage::encode);
     }
 
     InferRequest request() {
@@ -100,7 +101,7 @@ final class InferMessage {
         return new Bytes(this);
     }
 
-    private static InferMessage encode(InferRequest request) {
+    private static InferRequestMessage encode(InferRequest request) {
         ModelInferRequest.Builder message = ModelInferRequest.newBuilder()
                 .setModelName(request.model())
                 .setModelVersion(request.version())
@@ -145,7 +146,7 @@ final class InferMessage {
             throw new IllegalArgumentException("a request of " + byteSize + " bytes to model '" + request.model()
                     + "': expected at most 2147483647, gRPC's limit; use shared memory for it");
         }
-        return new InferMessage(request, head, sent.toArray(InferInput.Sent[]::new), lengths, (int) byteSize);
+        return new InferRequestMessage(request, head, sent.toArray(InferInput.Sent[]::new), lengths, (int) byteSize);
     }
 
     private static Map<String, InferParameter> window(String region, long offset, long byteSize) {
@@ -211,11 +212,11 @@ final class InferMessage {
 
     /** The stream that gRPC reads; it writes everything at once where it can. */
     private static final class Bytes extends InputStream implements KnownLength, Drainable {
-        private final InferMessage message;
+        private final InferRequestMessage message;
         private boolean drained;
         private @Nullable InputStream copy;
 
-        Bytes(InferMessage message) {
+        Bytes(InferRequestMessage message) {
             this.message = message;
         }
 

@@ -3,7 +3,7 @@ package gatun.http.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.connection.IncomingRequest.DirectRequest;
+import gatun.http.connection.IncomingRequest.FastPathRequest;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import java.nio.charset.StandardCharsets;
@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class DirectRequestTest {
+class FastPathRequestTest {
     private final RequestHeadParser head = new RequestHeadParser();
-    private final DirectRequest request = new DirectRequest(head);
+    private final FastPathRequest request = new FastPathRequest(head);
 
     /** Whether a head behind some other bytes is plain; {@code |} stands for the end of a line. */
     private boolean read(String text) {

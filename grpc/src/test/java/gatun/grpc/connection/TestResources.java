@@ -10,12 +10,12 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Servers and clients of one test, closed after it in reverse. */
-final class Opened implements AfterEachCallback {
-    private final List<AutoCloseable> open = new ArrayList<>();
+final class TestResources implements AfterEachCallback {
+    private final List<AutoCloseable> resources = new ArrayList<>();
 
     /** Takes over {@code resource} and returns it. */
     <T extends AutoCloseable> T add(T resource) {
-        open.add(resource);
+        resources.add(resource);
         return resource;
     }
 
@@ -32,7 +32,7 @@ final class Opened implements AfterEachCallback {
     /** A grpc-java client of {@code server}. */
     ManagedChannel channel(TestServer server) {
         ManagedChannel channel = server.channel();
-        open.add(channel::shutdownNow);
+        resources.add(channel::shutdownNow);
         return channel;
     }
 
@@ -43,7 +43,7 @@ final class Opened implements AfterEachCallback {
 
     @Override
     public void afterEach(ExtensionContext context) throws Exception {
-        for (AutoCloseable each : open.reversed()) {
+        for (AutoCloseable each : resources.reversed()) {
             each.close();
         }
     }

@@ -20,12 +20,12 @@ import java.util.List;
 import java.util.Optional;
 
 /** A request with more rows than one run may have, in pieces that run by themselves. Used by the request's thread. */
-final class SplitTicket {
-    private final InferenceTicket whole;
-    private final List<InferenceTicket> pieces = new ArrayList<>();
+final class SplitRequest {
+    private final PendingInference whole;
+    private final List<PendingInference> pieces = new ArrayList<>();
 
     /** @param most how many rows a piece may have */
-    SplitTicket(InferenceTicket whole, int most) {
+    SplitRequest(PendingInference whole, int most) {
         this.whole = whole;
         int count = whole.tensors().inputCount();
         long[] starts = new long[count];
@@ -51,14 +51,14 @@ final class SplitTicket {
         return tensor.slice(own, start, byteSize);
     }
 
-    /** A ticket for each piece, in the order of the rows. */
-    List<InferenceTicket> pieces() {
+    /** A request for each piece, in the order of the rows. */
+    List<PendingInference> pieces() {
         return pieces;
     }
 
     /** One response of all pieces. Throws the first piece's failure, or when outputs fit no window or the pool. */
     InferenceResponse response(BufferPool pool, String model, String version) {
-        for (InferenceTicket piece : pieces) {
+        for (PendingInference piece : pieces) {
             piece.failure().ifPresent(failure -> {
                 throw failure;
             });
@@ -83,14 +83,15 @@ final class SplitTicket {
         TensorSpec first = result(pieces.getFirst(), output).spec();
         long rows = 0;
         long byteSize = 0;
-        for (InferenceTicket piece : pieces) {
+        for (PendingInference piece : pieces) {
             Tensor part = result(piece, output);
             rows += part.spec().shape().dim(0);
             byteSize += part.byteSize();
         }
         TensorSpec spec =
                 new TensorSpec(first.name(), first.datatype(), first.shape().withFirst(rows));
-        Optional<RegionLease> destination = whole.tensors().wanted(output).destination();
+        Optional<RegionLease> destination =
+                whole.tensors().requestedOutput(output).destination();
         MemorySegment target;
         if (destination.isPresent()) {
             target = RequestErrors.window(spec.name(), destination.get(), byteSize);
@@ -101,22 +102,22 @@ final class SplitTicket {
             whole.result(output, new OutputTensor(new Tensor(spec, target), false), buffer);
         }
         long at = 0;
-        for (InferenceTicket piece : pieces) {
+        for (PendingInference piece : pieces) {
             MemorySegment bytes = result(piece, output).bytes();
             TensorCopy.copy(bytes, target.asSlice(at, bytes.byteSize()));
             at += bytes.byteSize();
         }
     }
 
-    private static Tensor result(InferenceTicket piece, int output) {
-        OutputTensor made = piece.result(output);
-        if (made == null) {
+    private static Tensor result(PendingInference piece, int output) {
+        OutputTensor allocated = piece.result(output);
+        if (allocated == null) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "the model left output '" + piece.tensors().rule(output).name()
                             + "' out for some rows of a request that was too large for one run: expected it for all"
                             + " or for none");
         }
-        return made.tensor();
+        return allocated.tensor();
     }
 }

@@ -15,14 +15,14 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** Writes answers into slots; reads nothing there. Stateless and safe for any thread. */
-final class SlotAnswer {
+/** Writes responses into slots; reads nothing there. Stateless and safe for any thread. */
+final class SlotResponse {
     /** gRPC's number for a request that was not answered in time, for which the runtime has no code. */
     static final int DEADLINE_EXCEEDED = 4;
 
     private static final int OK = 0;
 
-    /** Kinds of a parameter's value in the answer's text. */
+    /** Kinds of a parameter's value in the response's text. */
     private static final byte KIND_BOOL = 1;
 
     private static final byte KIND_INT64 = 2;
@@ -30,7 +30,7 @@ final class SlotAnswer {
     private static final byte KIND_FP64 = 4;
     private static final byte KIND_TEXT = 5;
 
-    private SlotAnswer() {}
+    private SlotResponse() {}
 
     static int number(ErrorCode code) {
         return switch (code) {
@@ -63,7 +63,7 @@ final class SlotAnswer {
         lane.setBytes(slotOffset + SlotLayout.ANSWER_TEXT, bytes, count);
     }
 
-    /** Writes an answer without outputs. */
+    /** Writes a response without outputs. */
     static void writeEnd(LaneMemory lane, long slotOffset) {
         lane.setInt(slotOffset + SlotLayout.CODE, OK);
         lane.setInt(slotOffset + SlotLayout.OUTPUTS, 0);

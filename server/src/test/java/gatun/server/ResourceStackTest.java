@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class OpenResourcesTest {
+class ResourceStackTest {
     private final List<String> closed = new ArrayList<>();
 
     private AutoCloseable failing(String name) {
@@ -20,12 +20,12 @@ class OpenResourcesTest {
 
     @Test
     void shouldCloseInReverseAndFinishInSpiteOfFailures() {
-        OpenResources opened = new OpenResources();
-        opened.add(() -> closed.add("first"));
-        opened.add(failing("second"));
-        opened.add(failing("third"));
+        ResourceStack resources = new ResourceStack();
+        resources.add(() -> closed.add("first"));
+        resources.add(failing("second"));
+        resources.add(failing("third"));
 
-        Throwable failure = catchThrowable(opened::close);
+        Throwable failure = catchThrowable(resources::close);
 
         assertThat(closed).containsExactly("third", "second", "first");
         assertThat(failure).hasMessage("third");
@@ -37,10 +37,10 @@ class OpenResourcesTest {
 
     @Test
     void shouldCloseOnlyOnce() {
-        OpenResources opened = new OpenResources();
-        opened.add(() -> closed.add("once"));
-        opened.close();
-        opened.close();
+        ResourceStack resources = new ResourceStack();
+        resources.add(() -> closed.add("once"));
+        resources.close();
+        resources.close();
         assertThat(closed).containsExactly("once");
     }
 }

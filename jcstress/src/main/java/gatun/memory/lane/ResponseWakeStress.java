@@ -19,14 +19,14 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
         desc = "seen, or woken, or both")
 @Outcome(id = "true, true", expect = Expect.FORBIDDEN, desc = "the client sleeps, and nobody wakes it")
 @State
-public class AnswerWakeStress {
+public class ResponseWakeStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
     private final LaneMemory lane =
             new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
     /** A slot that has a request. */
-    public AnswerWakeStress() {
+    public ResponseWakeStress() {
         lane.state(0, SlotState.FILLED);
     }
 

@@ -4,8 +4,8 @@ package gatun.server;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Opened resources, closed in reverse order; all are closed, failures suppressed into the first. Not thread-safe. */
-final class OpenResources implements AutoCloseable {
+/** Resources closed in reverse order; all are closed, failures suppressed into the first. Not thread-safe. */
+final class ResourceStack implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
     <T extends AutoCloseable> T add(T resource) {

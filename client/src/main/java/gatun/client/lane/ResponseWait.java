@@ -19,10 +19,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 
 /**
- * Waits for answers in slots: spins, then sleeps on the slot's own word. A platform thread sleeps for a virtual one,
+ * Waits for responses in slots: spins, then sleeps on the slot's own word. A platform thread sleeps for a virtual one,
  * which would hold its carrier. Thread-safe, for one thread per slot at a time.
  */
-final class AnswerWait {
+final class ResponseWait {
     /** An interrupt does not end a sleep, so that each is at most this long. */
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -36,10 +36,10 @@ final class AnswerWait {
     private final String address;
     private final MemorySegment[] timespecs;
 
-    /** Whether a slot has no answer yet; created once, so that calls allocate none. */
+    /** Whether a slot has no response yet; created once, so that calls allocate none. */
     final IntPredicate isWaiting = this::isWaiting;
 
-    AnswerWait(LaneMemory memory, int slots, String address) {
+    ResponseWait(LaneMemory memory, int slots, String address) {
         this.memory = memory;
         this.address = address;
         this.timespecs = Arena.ofAuto()
@@ -49,8 +49,8 @@ final class AnswerWait {
     }
 
     /**
-     * Returns when the slot has an answer. {@code deadlineNanos} is of {@link System#nanoTime}; a zero {@code limit} is
-     * none. Throws {@link gatun.client.ClientException} when the server ends, the deadline passes, or on interrupts.
+     * Returns when the slot has a response. {@code deadlineNanos} is of {@link System#nanoTime}; a zero {@code limit}
+     * is none. Throws {@link gatun.client.ClientException} when the server ends, the deadline passes, or on interrupts.
      */
     void await(int slot, Duration limit, long deadlineNanos, long spinNanos, InferRequest request) {
         if (spinNanos > 0) {
@@ -106,7 +106,7 @@ final class AnswerWait {
             if (e.getCause() instanceof RuntimeException failure) {
                 throw failure;
             }
-            throw new IllegalStateException("waiting for an answer failed", e);
+            throw new IllegalStateException("waiting for a response failed", e);
         }
     }
 

@@ -2,8 +2,8 @@
 package gatun.runtime.execution;
 
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
 import gatun.spi.ExecutionRequest;
@@ -12,26 +12,26 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A ticket for a request: when it arrived, whether it is cancelled, and what a backend may ask about it. */
-abstract class RequestTicket extends Ticket implements ExecutionRequest {
+/** A pending request as its backend sees it: its arrival, its cancellation, and what it says of itself. */
+abstract class BackendRequest extends PendingRequest implements ExecutionRequest {
     private final InferenceRequest request;
     private long arrivedNanos;
-    private volatile boolean unwanted;
+    private volatile boolean cancelled;
 
     /** Cancels this; null before anybody may. */
     private @Nullable Runnable canceller;
 
     /** @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival */
-    RequestTicket(InferenceRequest request, long arrivedNanos) {
+    BackendRequest(InferenceRequest request, long arrivedNanos) {
         this.request = request;
         this.arrivedNanos = arrivedNanos;
     }
 
-    /** Makes it its request's next ticket, arrived now. Only if {@linkplain #ranWhereSubmitted run where submitted}. */
+    /** Makes this new, arrived now. Only if {@linkplain #ranWhereSubmitted run where submitted}. */
     void renew(long newArrivedNanos) {
         renew();
         arrivedNanos = newArrivedNanos;
-        unwanted = false;
+        cancelled = false;
     }
 
     /** When the request arrived, as a reading of {@link System#nanoTime}. */
@@ -40,10 +40,10 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
     }
 
     /** Notes that the client wants no response any more, which this is in {@code scheduler} for. For any thread. */
-    abstract void cancel(Scheduler<InferenceTicket> scheduler);
+    abstract void cancel(Scheduler<PendingInference> scheduler);
 
     /** The action that {@linkplain #cancel cancels} this; always the same. For the thread that waits. */
-    final Runnable canceller(Scheduler<InferenceTicket> scheduler) {
+    final Runnable canceller(Scheduler<PendingInference> scheduler) {
         Runnable action = canceller;
         if (action == null) {
             action = () -> cancel(scheduler);
@@ -52,17 +52,13 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
         return action;
     }
 
-    final void becomeUnwanted() {
-        unwanted = true;
-    }
-
-    final boolean isUnwanted() {
-        return unwanted;
+    final void markCancelled() {
+        cancelled = true;
     }
 
     @Override
     public final boolean cancelled() {
-        return unwanted;
+        return cancelled;
     }
 
     final InferenceRequest request() {

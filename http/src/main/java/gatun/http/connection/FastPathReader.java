@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
-import gatun.http.connection.IncomingRequest.DirectRequest;
+import gatun.http.connection.IncomingRequest.FastPathRequest;
 import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ChannelTransport;
 import gatun.listener.ClientError;
@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * small inference takes. Heads that are not plain, or for the listener's own services, are checked and handed to
  * Helidon byte for byte. While the client is waited for, the connection may be lent. For its thread, or the borrower's.
  */
-final class DirectRequests {
+final class FastPathReader {
     /** Answers the requests of a connection. For the connection's thread. */
     interface Handler extends Router {
         /** Answers a request; false, with nothing done, for the listener's routing. Throws to end the connection. */
-        boolean answer(DirectRequest request);
+        boolean answer(FastPathRequest request);
 
         /** Answers a request whose head is refused; always ends the connection by a CloseConnectionException. */
         CloseConnectionException refuse(RequestHeadParser.RefusedHead refusal);
@@ -51,7 +51,7 @@ final class DirectRequests {
     private final ClientPresence presence;
     private final Handler handler;
     private final RequestHeadParser head = new RequestHeadParser();
-    private final DirectRequest request = new DirectRequest(head);
+    private final FastPathRequest request = new FastPathRequest(head);
     private final RequestActivity activity;
     private final HeaderMemoryBudget longHeads;
     private final RunPlacement placement;
@@ -74,7 +74,7 @@ final class DirectRequests {
     /** Whether the next byte is the beginning of a request. */
     private boolean atBegin = true;
 
-    DirectRequests(
+    FastPathReader(
             SocketTransport transport,
             ClientWait clientWait,
             ClientPresence presence,

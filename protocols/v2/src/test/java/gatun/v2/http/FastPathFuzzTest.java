@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * tries more.
  */
 @Timeout(120)
-class DirectRequestFuzzTest {
+class FastPathFuzzTest {
     private static final long SEED = Long.getLong("gatun.fuzz.seed", 20_261_121);
     private static final int REQUESTS = Integer.getInteger("gatun.fuzz.requests", 1500);
 

@@ -11,9 +11,9 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.execution.RequestTensors.RegionLeases;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
-import gatun.runtime.scheduling.Ticket;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
@@ -23,21 +23,21 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A checked request. Made and read by the request's thread; the instance's thread writes its outcome. */
-final class InferenceTicket extends RequestTicket {
+final class PendingInference extends BackendRequest {
     private final int batchSize;
     private final RequestTensors tensors;
     private final ModelSignature signature;
     private final ResponseBuilder response;
-    private volatile @Nullable RunStopper runner;
+    private volatile @Nullable RunStopper runStopper;
     private @Nullable GatunException failure;
 
     /** Those whose requests are joined with nobody's for now; null where nobody tells. */
     private @Nullable FailedSenders failedSenders;
 
-    /** Whether other tickets are for the same request. */
+    /** Whether this is one of several pieces of its request. */
     private boolean isPiece;
 
-    /** How the model handles sequences, whose states must fit within a run. Null for a ticket that is no step. */
+    /** How the model handles sequences, whose states must fit within a run. Null for a request that is no step. */
     private @Nullable SequenceModel sequences;
 
     /** Where responses go while this runs; null unless the model is decoupled. */
@@ -51,7 +51,7 @@ final class InferenceTicket extends RequestTicket {
     private boolean skipsResponse;
 
     /** A valid request; {@code batchSize} is 0 without a batch dimension, {@code arrivedNanos} of System.nanoTime. */
-    InferenceTicket(
+    PendingInference(
             InferenceRequest request,
             long arrivedNanos,
             int batchSize,
@@ -67,7 +67,7 @@ final class InferenceTicket extends RequestTicket {
     @Override
     void renew(long newArrivedNanos) {
         super.renew(newArrivedNanos);
-        runner = null;
+        runStopper = null;
         failure = null;
     }
 
@@ -87,7 +87,7 @@ final class InferenceTicket extends RequestTicket {
         return failedSenders != null && failedSenders.has(request().sender());
     }
 
-    /** Forgets the run that has failed, for another one of this ticket. For the instance's thread. */
+    /** Forgets the run that has failed, for another one of this request. For the instance's thread. */
     void forgetRun() {
         response.drop();
     }
@@ -101,9 +101,9 @@ final class InferenceTicket extends RequestTicket {
         return sequences != null;
     }
 
-    /** A ticket for nobody, with these inputs: it stands in a batch where a sequence has no step. */
-    InferenceTicket gap(Tensor[] emptyInputs) {
-        InferenceTicket gap = new InferenceTicket(
+    /** A request for nobody, with these inputs: it stands in a batch where a sequence has no step. */
+    PendingInference gap(Tensor[] emptyInputs) {
+        PendingInference gap = new PendingInference(
                 new InferenceRequest(request().model()),
                 arrivedNanos(),
                 batchSize,
@@ -131,15 +131,15 @@ final class InferenceTicket extends RequestTicket {
         ResponseStream receiver = responses;
         if (receiver != null && !receiver.deliver()) {
             // First, so that a run which this ends finds the reason.
-            becomeUnwanted();
+            markCancelled();
             receiver.abandon();
             request().cancellation().cancel();
         }
     }
 
-    /** A ticket for the same request with more inputs behind its own. Call before anything is done with this. */
-    InferenceTicket with(List<Tensor> more) {
-        return new InferenceTicket(request(), arrivedNanos(), batchSize, tensors.with(more), signature);
+    /** The same request with more inputs behind its own. Call before anything is done with this. */
+    PendingInference with(List<Tensor> more) {
+        return new PendingInference(request(), arrivedNanos(), batchSize, tensors.with(more), signature);
     }
 
     /** When the first of several responses was sent, by {@link System#nanoTime}; 0 before, and for one response. */
@@ -158,10 +158,10 @@ final class InferenceTicket extends RequestTicket {
         return Math.max(1, batchSize);
     }
 
-    /** Batches tickets of one entry point and input shapes, but for rows and ragged ones, and not of failed senders. */
+    /** Batches requests of one entry point and equal shapes, but for rows and ragged ones, without failed senders. */
     @Override
-    protected boolean joins(Ticket first) {
-        InferenceTicket leader = (InferenceTicket) first;
+    protected boolean joins(PendingRequest first) {
+        PendingInference leader = (PendingInference) first;
         return isSameEntryPoint(leader)
                 && !runsAlone()
                 && !leader.runsAlone()
@@ -170,7 +170,7 @@ final class InferenceTicket extends RequestTicket {
     }
 
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
-    private boolean isSameEntryPoint(InferenceTicket other) {
+    private boolean isSameEntryPoint(PendingInference other) {
         return signature == other.signature && batchSize > 0 && other.batchSize > 0;
     }
 
@@ -219,7 +219,7 @@ final class InferenceTicket extends RequestTicket {
     }
 
     void runBy(RunStopper stopper) {
-        runner = stopper;
+        runStopper = stopper;
         runsAgain = false;
         skipsResponse = false;
     }
@@ -252,17 +252,17 @@ final class InferenceTicket extends RequestTicket {
     }
 
     @Override
-    void cancel(Scheduler<InferenceTicket> scheduler) {
-        becomeUnwanted();
+    void cancel(Scheduler<PendingInference> scheduler) {
+        markCancelled();
         if (giveUp(scheduler)) {
             return;
         }
         if (responses != null && !request().takesLateResponses()) {
             responses.abandon();
         }
-        RunStopper stopper = runner;
+        RunStopper stopper = runStopper;
         if (stopper != null) {
-            stopper.stopUnwanted();
+            stopper.stopCancelled();
         }
     }
 
@@ -335,10 +335,10 @@ final class InferenceTicket extends RequestTicket {
         response.drop();
     }
 
-    /** A ticket for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
-    InferenceTicket piece(int rowCount, Tensor[] rows) {
-        InferenceTicket piece =
-                new InferenceTicket(request(), arrivedNanos(), rowCount, tensors.piece(rows), signature);
+    /** A request for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
+    PendingInference piece(int rowCount, Tensor[] rows) {
+        PendingInference piece =
+                new PendingInference(request(), arrivedNanos(), rowCount, tensors.piece(rows), signature);
         piece.isPiece = true;
         piece.failedSenders = failedSenders;
         return piece;
