@@ -67,8 +67,7 @@ class DocumentedCommandsIT {
     /** By the beginning of a block's first line: why no test runs its commands. */
     private static final Map<String, String> NOT_RUN = Map.of(
             "mvn verify", "it is the run of all tests, this one among them",
-            "jmh/gpu-report", "it needs a GPU",
-            "jmh/run idle", "it measures, for minutes");
+            "jmh/gpu-report", "it needs a GPU");
 
     /** Pages of which each block is a measurement, for minutes. */
     private static final Set<Path> MEASUREMENTS = Set.of(Path.of("docs/performance.md"));
