@@ -43,10 +43,7 @@ public final class HeldConnection implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            throw new UnreachableException(
-                    "cannot connect to " + address + ": " + e.getMessage() + "; is the server running there?",
-                    e,
-                    false);
+            throw HttpExchanges.unreachable(options, e);
         }
     }
 
