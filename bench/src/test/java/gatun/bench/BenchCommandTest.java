@@ -28,7 +28,9 @@ class BenchCommandTest {
 
     @Test
     void shouldNameItselfOnceInTheResult() {
-        new CommandLine(CommandSpec.create().name("gatun")).addSubcommand("bench", line).parseArgs("bench", "-m", "bench");
+        new CommandLine(CommandSpec.create().name("gatun"))
+                .addSubcommand("bench", line)
+                .parseArgs("bench", "-m", "bench");
         assertThat(command.commandLine()).isEqualTo("gatun bench -m bench");
     }
 

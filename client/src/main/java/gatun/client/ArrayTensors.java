@@ -41,7 +41,8 @@ public final class ArrayTensors {
     public static Tensor of(String name, Datatype datatype, float[] values, long... shape) {
         return switch (datatype) {
             case FP32 -> of(name, values, shape);
-            case FP16, BF16 -> of(name, datatype, MemorySegment.ofArray(halves(datatype, values)), values.length, shape);
+            case FP16, BF16 ->
+                of(name, datatype, MemorySegment.ofArray(halves(datatype, values)), values.length, shape);
             default ->
                 throw new IllegalArgumentException("tensor '" + name + "' of datatype " + datatype
                         + " was given a float[]: expected FP32, FP16 or BF16");
@@ -119,9 +120,7 @@ public final class ArrayTensors {
     static short[] halves(Datatype datatype, float... values) {
         short[] bits = new short[values.length];
         for (int i = 0; i < bits.length; i++) {
-            bits[i] = datatype == Datatype.FP16
-                    ? Float.floatToFloat16(values[i])
-                    : ElementValues.toBfloat16(values[i]);
+            bits[i] = datatype == Datatype.FP16 ? Float.floatToFloat16(values[i]) : ElementValues.toBfloat16(values[i]);
         }
         return bits;
     }

@@ -165,7 +165,8 @@ public final class InferResponse implements AutoCloseable {
     /** The model, and the first outputs with their first elements; after {@link #close} no elements. */
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder("answer of model '").append(model).append('\'');
+        StringBuilder text =
+                new StringBuilder("answer of model '").append(model).append('\'');
         if (!version.isEmpty()) {
             text.append(" version ").append(version);
         }

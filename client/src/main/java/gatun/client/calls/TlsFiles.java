@@ -138,7 +138,8 @@ public final class TlsFiles {
 
     private static IllegalArgumentException noCertificate(Path file, Optional<CertificateException> cause) {
         return new IllegalArgumentException(
-                "'" + file + "' has no certificate that Java can read: expected certificates in PEM format, each of which"
+                "'" + file
+                        + "' has no certificate that Java can read: expected certificates in PEM format, each of which"
                         + " begins with " + CERTIFICATE_BEGIN,
                 cause.orElse(null));
     }

@@ -146,7 +146,8 @@ final class GrpcFailures {
         }
         String told = told(text, cause);
         // A fault in the other side's frames, which the transport itself found.
-        boolean isForeign = status.getCode() == Status.Code.INTERNAL && cause != null && !server.tls() && !server.isUnix();
+        boolean isForeign =
+                status.getCode() == Status.Code.INTERNAL && cause != null && !server.tls() && !server.isUnix();
         return isForeign
                 ? told + "; if TLS is spoken there, use " + ConnectFailure.otherUrl(server) + ", and "
                         + ConnectFailure.url(server, "http") + " if HTTP is"

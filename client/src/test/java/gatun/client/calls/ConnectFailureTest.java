@@ -48,6 +48,7 @@ class ConnectFailureTest {
 
     @Test
     void shouldLeaveOtherFailuresToTheirOwnText() {
-        assertThat(reason("http://h", new ConnectException("Connection refused"))).isEmpty();
+        assertThat(reason("http://h", new ConnectException("Connection refused")))
+                .isEmpty();
     }
 }

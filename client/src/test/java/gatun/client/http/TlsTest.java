@@ -13,7 +13,6 @@ import gatun.client.Retries;
 import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
 import gatun.client.calls.TlsFiles;
-
 import gatun.testing.Certificates;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -147,8 +146,7 @@ class TlsTest {
         byte[] alert = {0x15, 3, 3, 0, 2, 2, 80};
         for (int length : new int[] {1, alert.length}) {
             try (ScriptedServer server = ScriptedServer.sayingOnce(Arrays.copyOf(alert, length));
-                    GatunClient client =
-                            GatunClient.connect(server.options().withRetries(Retries.NONE))) {
+                    GatunClient client = GatunClient.connect(server.options().withRetries(Retries.NONE))) {
                 UnreachableException refused =
                         catchThrowableOfType(UnreachableException.class, () -> client.infer("m"));
                 assertThat(refused)
@@ -158,8 +156,9 @@ class TlsTest {
             }
         }
         try (ScriptedServer server = server(false);
-                GatunClient client = GatunClient.connect(
-                        ClientOptions.of(server.url().replace("https:", "http:")).withRetries(Retries.NONE))) {
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(server.url().replace("https:", "http:"))
+                                .withRetries(Retries.NONE))) {
             assertThatThrownBy(() -> client.infer("m"))
                     .isInstanceOf(UnreachableException.class)
                     .hasMessageEndingWith("use " + server.url());
@@ -172,8 +171,9 @@ class TlsTest {
                     conversation.say(ScriptedServer.answer("400 Bad Request", ""));
                     conversation.awaitEnd();
                 });
-                GatunClient client = GatunClient.connect(
-                        ClientOptions.of(server.url().replace("http:", "https:")).withRetries(Retries.NONE))) {
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(server.url().replace("http:", "https:"))
+                                .withRetries(Retries.NONE))) {
             assertThatThrownBy(() -> client.infer("m"))
                     .isInstanceOf(UnreachableException.class)
                     .hasMessageStartingWith("cannot connect to https:")
@@ -192,7 +192,8 @@ class TlsTest {
                         + "': no such file or directory; expected a file with certificates in PEM format");
         assertThatThrownBy(() -> GatunClient.connect(options.withTls(TlsOptions.trusting(empty))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("'" + empty + "' has no certificate that Java can read: expected certificates in PEM");
+                .hasMessageStartingWith(
+                        "'" + empty + "' has no certificate that Java can read: expected certificates in PEM");
         assertThatThrownBy(() -> GatunClient.connect(options.withTls(
                         new TlsOptions(Optional.empty(), Optional.of(clientSide.certificate()), Optional.of(empty)))))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -43,8 +43,7 @@ public final class ElementValues {
             case BF16 -> Float.toString(fromBfloat16(bytes.get(ElementLayouts.INT16, offset)));
             case FP32 -> Float.toString(bytes.get(ElementLayouts.FP32, offset));
             case FP64 -> Double.toString(bytes.get(ElementLayouts.FP64, offset));
-            case BYTES, INVALID ->
-                throw new IllegalArgumentException(datatype + " has no elements of a fixed size");
+            case BYTES, INVALID -> throw new IllegalArgumentException(datatype + " has no elements of a fixed size");
             default ->
                 "0x"
                         + HexFormat.of()

@@ -53,9 +53,11 @@ class TensorTextTest {
     void shouldEndWhereTheBytesDo() {
         byte[] cut = "\u0005\0\0\0ab".getBytes(StandardCharsets.ISO_8859_1);
         assertThat(text(Datatype.BYTES, MemorySegment.ofArray(cut), 1)).isEqualTo("'T' BYTES [1]: ...");
-        assertThat(text(Datatype.BYTES, MemorySegment.ofArray(new byte[] {1, 0}), 1)).isEqualTo("'T' BYTES [1]: ...");
+        assertThat(text(Datatype.BYTES, MemorySegment.ofArray(new byte[] {1, 0}), 1))
+                .isEqualTo("'T' BYTES [1]: ...");
         assertThat(text(Datatype.INT32, MemorySegment.ofArray(new byte[6]), 2)).isEqualTo("'T' INT32 [2]: 0, ...");
-        assertThat(text(Datatype.INVALID, MemorySegment.ofArray(new byte[6]), 2)).endsWith("6 bytes");
+        assertThat(text(Datatype.INVALID, MemorySegment.ofArray(new byte[6]), 2))
+                .endsWith("6 bytes");
     }
 
     @Test
@@ -64,6 +66,7 @@ class TensorTextTest {
         try (Arena arena = Arena.ofConfined()) {
             bytes = arena.allocate(8);
         }
-        assertThat(text(Datatype.INT32, bytes, 2)).isEqualTo("'T' INT32 [2]: in memory that cannot be read: Already closed");
+        assertThat(text(Datatype.INT32, bytes, 2))
+                .isEqualTo("'T' INT32 [2]: in memory that cannot be read: Already closed");
     }
 }
