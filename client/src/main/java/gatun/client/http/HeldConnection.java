@@ -2,7 +2,6 @@
 package gatun.client.http;
 
 import gatun.client.ClientOptions;
-import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -22,7 +21,6 @@ public final class HeldConnection implements AutoCloseable {
 
     /** Connects, and makes one request. Closes the connection when that throws. */
     static <T> FirstExchange<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
-        String address = options.server().url();
         Deadline deadline = Deadline.of(options.deadline());
         Connector connector = new Connector(options);
         try {
@@ -43,10 +41,7 @@ public final class HeldConnection implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            throw new UnreachableException(
-                    "cannot connect to " + address + ": " + e.getMessage() + "; is the server running there?",
-                    e,
-                    false);
+            throw HttpExchanges.unreachable(options, e);
         }
     }
 

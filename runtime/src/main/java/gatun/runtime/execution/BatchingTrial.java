@@ -4,6 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ElementValues;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
@@ -337,7 +338,7 @@ final class BatchingTrial {
         private static double element(Datatype datatype, MemorySegment bytes, long index) {
             return switch (datatype) {
                 case FP16 -> Float.float16ToFloat(bytes.getAtIndex(ElementLayouts.INT16, index));
-                case BF16 -> Float.intBitsToFloat(bytes.getAtIndex(ElementLayouts.INT16, index) << Short.SIZE);
+                case BF16 -> ElementValues.fromBfloat16(bytes.getAtIndex(ElementLayouts.INT16, index));
                 case FP32 -> bytes.getAtIndex(ElementLayouts.FP32, index);
                 default -> bytes.getAtIndex(ElementLayouts.FP64, index);
             };
