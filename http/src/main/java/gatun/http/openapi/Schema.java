@@ -2,6 +2,7 @@
 package gatun.http.openapi;
 
 import gatun.http.json.JsonWriter;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +31,10 @@ public final class Schema {
 
     /** A whole number of 63 bits that is not negative. */
     public static final Schema COUNT = INTEGER.with("minimum", 0L).with("maximum", Long.MAX_VALUE);
+
+    /** A whole number of 64 bits without a sign. */
+    public static final Schema UNSIGNED =
+            type("integer").with("minimum", 0L).with("maximum", new BigInteger("18446744073709551615"));
 
     /** Any bytes, as the whole of a body. */
     public static final Schema BYTES = STRING.with("format", "binary");
@@ -204,6 +209,7 @@ public final class Schema {
             case Literal literal -> json.raw("null");
             case Boolean bool -> json.bool(bool);
             case Long number -> json.signed(number);
+            case BigInteger number -> json.raw(number.toString());
             default -> json.string(value.toString());
         }
     }

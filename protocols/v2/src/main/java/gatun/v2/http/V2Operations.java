@@ -12,6 +12,7 @@ import static gatun.http.openapi.Schema.INTEGER;
 import static gatun.http.openapi.Schema.NUMBER;
 import static gatun.http.openapi.Schema.OBJECT;
 import static gatun.http.openapi.Schema.STRING;
+import static gatun.http.openapi.Schema.UNSIGNED;
 import static gatun.http.openapi.Schema.arrayOf;
 import static gatun.http.openapi.Schema.mapOf;
 import static gatun.http.openapi.Schema.object;
@@ -35,8 +36,8 @@ public final class V2Operations {
             .named("Datatype");
     private static final Schema PARAMETERS = mapOf(Schema.anyOf(STRING, BOOLEAN, NUMBER));
     private static final Schema REGION = OBJECT.optional("shared_memory_region", STRING)
-            .optional("shared_memory_offset", COUNT)
-            .optional("shared_memory_byte_size", COUNT);
+            .optional("shared_memory_offset", UNSIGNED)
+            .optional("shared_memory_byte_size", UNSIGNED);
     private static final Schema DATA =
             arrayOf(ANY).described("The elements, row after row; may also be nested as the shape is");
 
@@ -44,7 +45,7 @@ public final class V2Operations {
             .required("name", STRING)
             .required("datatype", DATATYPE)
             .required("shape", arrayOf(COUNT))
-            .optional("parameters", REGION.optional("binary_data_size", COUNT))
+            .optional("parameters", REGION.optional("binary_data_size", UNSIGNED))
             .optional("data", DATA);
     private static final Schema INFER_REQUEST = object("InferRequest")
             .required("inputs", arrayOf(INFER_INPUT))
@@ -52,11 +53,11 @@ public final class V2Operations {
             .optional(
                     "parameters",
                     PARAMETERS
-                            .optional("sequence_id", Schema.anyOf(COUNT, STRING))
+                            .optional("sequence_id", Schema.anyOf(UNSIGNED, STRING))
                             .optional("sequence_start", BOOLEAN)
                             .optional("sequence_end", BOOLEAN)
-                            .optional("priority", COUNT)
-                            .optional("timeout", COUNT.described("Microseconds"))
+                            .optional("priority", UNSIGNED)
+                            .optional("timeout", UNSIGNED.described("Microseconds"))
                             .optional("binary_data_output", BOOLEAN))
             .optional(
                     "outputs",
@@ -64,7 +65,7 @@ public final class V2Operations {
                             .required("name", STRING)
                             .optional(
                                     "parameters",
-                                    REGION.optional("binary_data", BOOLEAN).optional("classification", COUNT))));
+                                    REGION.optional("binary_data", BOOLEAN).optional("classification", UNSIGNED))));
     private static final Schema INFER_RESPONSE = object("InferResponse")
             .required("model_name", STRING)
             .required("model_version", STRING)
@@ -174,24 +175,24 @@ public final class V2Operations {
             object("UnloadRequest").optional("parameters", OBJECT.optional("unload_dependents", BOOLEAN)));
 
     private static final Schema REGION_STATUS =
-            object("SystemRegion").required("name", STRING).required("byte_size", COUNT);
+            object("SystemRegion").required("name", STRING).required("byte_size", UNSIGNED);
     static final Operation SYSTEM_STATUS =
-            ofRegion(returning(arrayOf(REGION_STATUS.required("key", STRING).required("offset", COUNT))));
+            ofRegion(returning(arrayOf(REGION_STATUS.required("key", STRING).required("offset", UNSIGNED))));
     static final Operation CUDA_STATUS =
-            ofRegion(returning(arrayOf(REGION_STATUS.named("CudaRegion").required("device_id", COUNT))));
+            ofRegion(returning(arrayOf(REGION_STATUS.named("CudaRegion").required("device_id", UNSIGNED))));
     static final Operation SYSTEM_REGISTER = ofRegion(returningNothing()
                     .taking(object("SystemRegistration")
                             .required("key", STRING.described("The name of the POSIX shared memory, such as \"/data\""))
-                            .required("byte_size", COUNT)
-                            .optional("offset", COUNT)))
+                            .required("byte_size", UNSIGNED)
+                            .optional("offset", UNSIGNED)))
             .failing(413);
     static final Operation CUDA_REGISTER = ofRegion(returningNothing()
                     .taking(object("CudaRegistration")
                             .required(
                                     "raw_handle",
                                     OBJECT.required("b64", Schema.BASE64.described("A cudaIpcMemHandle_t")))
-                            .required("device_id", COUNT)
-                            .required("byte_size", COUNT)))
+                            .required("device_id", UNSIGNED)
+                            .required("byte_size", UNSIGNED)))
             .failing(413);
     static final Operation UNREGISTER = ofRegion(returningNothing());
 
@@ -219,7 +220,7 @@ public final class V2Operations {
             .optional("log_info", BOOLEAN.nullable())
             .optional("log_warning", BOOLEAN.nullable())
             .optional("log_error", BOOLEAN.nullable())
-            .optional("log_verbose_level", COUNT.nullable())
+            .optional("log_verbose_level", UNSIGNED.nullable())
             .optional(
                     "log_format",
                     oneOf(Arrays.stream(LogFormat.values())
@@ -231,7 +232,7 @@ public final class V2Operations {
             .required("log_info", BOOLEAN)
             .required("log_warning", BOOLEAN)
             .required("log_error", BOOLEAN)
-            .required("log_verbose_level", COUNT)
+            .required("log_verbose_level", UNSIGNED)
             .required("log_format", STRING));
     static final Operation LOG_CHANGE = LOG.takingPerhaps(LOG_SETTINGS).failing(400, 413, 501, 503);
 
@@ -254,11 +255,11 @@ public final class V2Operations {
                     .optional(
                             "outputs",
                             arrayOf(OBJECT.required("name", STRING)
-                                    .optional("parameters", OBJECT.optional("classification", COUNT))))
+                                    .optional("parameters", OBJECT.optional("classification", UNSIGNED))))
                     .optional("regions", arrayOf(STRING)))
             .failing(400, 404, 413, 501, 503);
     static final Operation LANE_DROP = returningNothing()
-            .taking(object("LaneDropping").required("prepared", COUNT))
+            .taking(object("LaneDropping").required("prepared", UNSIGNED))
             .failing(400, 404, 413, 501);
 
     private V2Operations() {}
