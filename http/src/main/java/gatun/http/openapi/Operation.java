@@ -178,9 +178,6 @@ public final class Operation {
             response.write(json, components);
             separator = ',';
         }
-        json.raw(
-                responses.isEmpty()
-                        ? "{\"default\":{\"description\":\"The response, or why there is none\"}}"
-                        : "}");
+        json.raw(responses.isEmpty() ? "{\"default\":{\"description\":\"The response, or why there is none\"}}" : "}");
     }
 }

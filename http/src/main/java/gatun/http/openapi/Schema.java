@@ -206,7 +206,7 @@ public final class Schema {
                 }
                 json.raw(list.isEmpty() ? "[]" : "]");
             }
-            case Literal literal -> json.raw("null");
+            case Literal.NULL -> json.raw("null");
             case Boolean bool -> json.bool(bool);
             case Long number -> json.signed(number);
             case BigInteger number -> json.raw(number.toString());

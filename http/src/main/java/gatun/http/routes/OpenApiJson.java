@@ -70,11 +70,7 @@ public final class OpenApiJson {
 
     private static Route row(RouteHandler handler) {
         return Route.get(
-                PATH,
-                ApiGroup.METADATA,
-                "This description of all paths",
-                Operation.returning(Schema.OBJECT),
-                handler);
+                PATH, ApiGroup.METADATA, "This description of all paths", Operation.returning(Schema.OBJECT), handler);
     }
 
     private void answer(Exchange exchange) {

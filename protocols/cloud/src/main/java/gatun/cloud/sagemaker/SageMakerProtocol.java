@@ -95,13 +95,19 @@ public final class SageMakerProtocol implements Protocol {
                                 "Unloads a model, and waits until its requests have ended",
                                 SageMakerOperations.UNLOAD,
                                 multiModel::unload),
-                        Route.post("/models/{model}/invoke", ApiGroup.INFERENCE, "Infers with a model", SageMakerOperations.invocationOfModel(BINARY.mediaType()), this::invoke)),
+                        Route.post(
+                                "/models/{model}/invoke",
+                                ApiGroup.INFERENCE,
+                                "Infers with a model",
+                                SageMakerOperations.invocationOfModel(BINARY.mediaType()),
+                                this::invoke)),
                 common.http().access(),
                 new BareConventions());
     }
 
     private void ping(Exchange exchange) {
-        requests.pass(exchange, exchange.method(), "/v2/health/" + settings.ping().text());
+        requests.pass(
+                exchange, exchange.method(), "/v2/health/" + settings.ping().text());
     }
 
     private void invoke(Exchange exchange) {

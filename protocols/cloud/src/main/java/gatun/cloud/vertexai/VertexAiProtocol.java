@@ -65,8 +65,7 @@ public final class VertexAiProtocol implements Protocol {
                                 settings.predictRoute(),
                                 ApiGroup.INFERENCE,
                                 "Infers with the default model, or answers as the path that a header names",
-                                V2Operations.inferring(BINARY.mediaType())
-                                        .failing(400, 403, 404, 413, 501, 503),
+                                V2Operations.inferring(BINARY.mediaType()).failing(400, 403, 404, 413, 501, 503),
                                 (exchange, path) -> predict(exchange))),
                 ApiAccess.open(),
                 new BareConventions());

@@ -37,20 +37,50 @@ public final class V1Routes {
         ModelControlRoutes models = new ModelControlRoutes(api.modelControl(), control);
         SharedMemoryRoutes regions = new SharedMemoryRoutes(server.buffers(), api.sharedMemory(), control);
         List<Route> rows = List.of(
-                post("/api/infer/{model}[/{version:number}]", ApiGroup.INFERENCE, "Infers", V1Operations.INFER, infer::answer),
-                get("/api/health/{state}", ApiGroup.HEALTH, "Whether the server is live, or ready", V1Operations.HEALTH, status::health),
+                post(
+                        "/api/infer/{model}[/{version:number}]",
+                        ApiGroup.INFERENCE,
+                        "Infers",
+                        V1Operations.INFER,
+                        infer::answer),
+                get(
+                        "/api/health/{state}",
+                        ApiGroup.HEALTH,
+                        "Whether the server is live, or ready",
+                        V1Operations.HEALTH,
+                        status::health),
                 // It tells the configurations of models and what they have counted too, which nobody had to keep apart
                 // then.
-                get("/api/status[/{model}]", ApiGroup.METADATA, "What the server and its models do", V1Operations.TELL, status::status),
+                get(
+                        "/api/status[/{model}]",
+                        ApiGroup.METADATA,
+                        "What the server and its models do",
+                        V1Operations.TELL,
+                        status::status),
                 get(
                         "/api/repository/index",
                         ApiGroup.MODEL_REPOSITORY,
                         "The models of the repository",
                         V1Operations.TELL,
                         status::repository),
-                post("/api/modelcontrol/load/{model}", ApiGroup.MODEL_REPOSITORY, "Loads a model", V1Operations.CONTROL, models::load),
-                post("/api/modelcontrol/unload/{model}", ApiGroup.MODEL_REPOSITORY, "Unloads a model", V1Operations.CONTROL, models::unload),
-                get(REGIONS + "/status", ApiGroup.SHARED_MEMORY, "The registered regions", V1Operations.TELL, regions::status),
+                post(
+                        "/api/modelcontrol/load/{model}",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Loads a model",
+                        V1Operations.CONTROL,
+                        models::load),
+                post(
+                        "/api/modelcontrol/unload/{model}",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Unloads a model",
+                        V1Operations.CONTROL,
+                        models::unload),
+                get(
+                        REGIONS + "/status",
+                        ApiGroup.SHARED_MEMORY,
+                        "The registered regions",
+                        V1Operations.TELL,
+                        regions::status),
                 // A key keeps its slash, so that two stand before it.
                 post(
                         REGIONS + "/register/{region}//{key}/{offset:number}/{size:number}",

@@ -81,10 +81,12 @@ public final class V2Operations {
             .optional("parameters", PARAMETERS);
 
     /** Inference. Bytes may follow the JSON, whose length a header tells then. */
-    public static final Operation INFER = ofModel(inferring(OCTETS).readingHeader(
-                    "Inference-Header-Content-Length",
-                    COUNT.to(Integer.MAX_VALUE)
-                            .described("How many bytes of the body are JSON, where the bytes of tensors follow")))
+    public static final Operation INFER = ofModel(inferring(OCTETS)
+                    .readingHeader(
+                            "Inference-Header-Content-Length",
+                            COUNT.to(Integer.MAX_VALUE)
+                                    .described(
+                                            "How many bytes of the body are JSON, where the bytes of tensors follow")))
             .failing(413, 501);
 
     private static final Schema GENERATE_REQUEST = object("GenerateRequest")
@@ -102,9 +104,8 @@ public final class V2Operations {
             .failing(413, 501);
 
     /** The same with a stream of responses, or of one failure whose status is that of the response. */
-    public static final Operation GENERATE_STREAM = ofModel(Operation.refusing()
-                    .orReturning(EVENT_STREAM, STRING)
-                    .taking(GENERATE_REQUEST))
+    public static final Operation GENERATE_STREAM = ofModel(
+                    Operation.refusing().orReturning(EVENT_STREAM, STRING).taking(GENERATE_REQUEST))
             .failing(413, 501)
             .failing(EVENT_STREAM, STRING, 400, 413, 500, 501, 503);
 
@@ -133,8 +134,9 @@ public final class V2Operations {
             .required("inputs", arrayOf(TENSOR_METADATA))
             .required("outputs", arrayOf(TENSOR_METADATA))));
     static final Operation MODEL_OPENAPI = ofModel(returning(OBJECT));
-    static final Operation MODEL_READY =
-            returning(READINESS.named("ModelReadiness").required("name", STRING)).failing(400, 404);
+    static final Operation MODEL_READY = returning(
+                    READINESS.named("ModelReadiness").required("name", STRING))
+            .failing(400, 404);
     static final Operation CONFIG = ofModel(returning(object("ModelConfig")
             .required("name", STRING)
             .required("platform", STRING)
@@ -171,8 +173,8 @@ public final class V2Operations {
                     mapOf(STRING)
                             .optional("config", STRING.described("The model's configuration, as JSON"))
                             .described("Besides it, members \"file:PATH\" with the model's files in base64")));
-    static final Operation UNLOAD = changing(
-            object("UnloadRequest").optional("parameters", OBJECT.optional("unload_dependents", BOOLEAN)));
+    static final Operation UNLOAD =
+            changing(object("UnloadRequest").optional("parameters", OBJECT.optional("unload_dependents", BOOLEAN)));
 
     private static final Schema REGION_STATUS =
             object("SystemRegion").required("name", STRING).required("byte_size", UNSIGNED);
@@ -249,9 +251,7 @@ public final class V2Operations {
             .taking(object("LanePreparation")
                     .optional("id", STRING)
                     .optional("parameters", PARAMETERS)
-                    .optional(
-                            "inputs",
-                            arrayOf(OBJECT.required("name", STRING).required("datatype", DATATYPE)))
+                    .optional("inputs", arrayOf(OBJECT.required("name", STRING).required("datatype", DATATYPE)))
                     .optional(
                             "outputs",
                             arrayOf(OBJECT.required("name", STRING)

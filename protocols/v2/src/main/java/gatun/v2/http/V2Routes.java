@@ -31,7 +31,6 @@ import gatun.v2.lane.Lanes;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** The paths of the v2 protocol. Names of models and regions are taken as sent, not decoded. */
@@ -72,18 +71,21 @@ public final class V2Routes {
                 post(
                         ROOT + "/lanes",
                         ApiGroup.SHARED_MEMORY,
-                        "Opens a lane in memory of the client, for as long as the connection lasts", V2Operations.LANE_OPEN,
+                        "Opens a lane in memory of the client, for as long as the connection lasts",
+                        V2Operations.LANE_OPEN,
                         plain(lane::open)),
                 post(
                         LANE + "/models/{model}[/versions/{version:number}]/prepare",
                         ApiGroup.INFERENCE,
-                        "Prepares requests to a model in a lane", V2Operations.LANE_PREPARE,
+                        "Prepares requests to a model in a lane",
+                        V2Operations.LANE_PREPARE,
                         (exchange, path) ->
                                 lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
                 post(
                         LANE + "/drop",
                         ApiGroup.INFERENCE,
-                        "Forgets a prepared request of a lane", V2Operations.LANE_DROP,
+                        "Forgets a prepared request of a lane",
+                        V2Operations.LANE_DROP,
                         (exchange, path) -> lane.drop(exchange, path.value("lane"))));
     }
 
@@ -107,93 +109,159 @@ public final class V2Routes {
                 post(
                         MODEL + "/generate",
                         ApiGroup.INFERENCE,
-                        "Infers from plain JSON", V2Operations.GENERATE,
+                        "Infers from plain JSON",
+                        V2Operations.GENERATE,
                         ofVersion(generate::answerOnce)),
                 post(
                         MODEL + "/generate_stream",
                         ApiGroup.INFERENCE,
-                        "Infers from plain JSON, and streams the responses as server-sent events", V2Operations.GENERATE_STREAM,
+                        "Infers from plain JSON, and streams the responses as server-sent events",
+                        V2Operations.GENERATE_STREAM,
                         ofVersion(generate::answerStream)),
-                get(ROOT, ApiGroup.METADATA, "The server's name, version and extensions", V2Operations.SERVER, plain(metadata::server)),
-                get(ROOT + "/health/live", ApiGroup.HEALTH, "Whether the server is live", V2Operations.LIVE, plain(metadata::live)),
-                get(ROOT + "/health/ready", ApiGroup.HEALTH, "Whether the server is ready", V2Operations.READY, plain(metadata::ready)),
-                get(MODEL, ApiGroup.METADATA, "A model's inputs and outputs", V2Operations.MODEL, ofVersion(metadata::model)),
+                get(
+                        ROOT,
+                        ApiGroup.METADATA,
+                        "The server's name, version and extensions",
+                        V2Operations.SERVER,
+                        plain(metadata::server)),
+                get(
+                        ROOT + "/health/live",
+                        ApiGroup.HEALTH,
+                        "Whether the server is live",
+                        V2Operations.LIVE,
+                        plain(metadata::live)),
+                get(
+                        ROOT + "/health/ready",
+                        ApiGroup.HEALTH,
+                        "Whether the server is ready",
+                        V2Operations.READY,
+                        plain(metadata::ready)),
+                get(
+                        MODEL,
+                        ApiGroup.METADATA,
+                        "A model's inputs and outputs",
+                        V2Operations.MODEL,
+                        ofVersion(metadata::model)),
                 get(
                         MODEL + "/openapi.json",
                         ApiGroup.METADATA,
-                        "A model's inference with its own tensors, as OpenAPI", V2Operations.MODEL_OPENAPI,
+                        "A model's inference with its own tensors, as OpenAPI",
+                        V2Operations.MODEL_OPENAPI,
                         ofVersion(api::answer)),
-                get(MODEL + "/ready", ApiGroup.HEALTH, "Whether a model is ready", V2Operations.MODEL_READY, ofVersion(metadata::modelReady)),
+                get(
+                        MODEL + "/ready",
+                        ApiGroup.HEALTH,
+                        "Whether a model is ready",
+                        V2Operations.MODEL_READY,
+                        ofVersion(metadata::modelReady)),
                 get(
                         MODEL + "/config",
                         ApiGroup.MODEL_CONFIG,
-                        "A model's configuration", V2Operations.CONFIG,
+                        "A model's configuration",
+                        V2Operations.CONFIG,
                         ofVersion(metadata::modelConfig)),
                 get(
                         ROOT + "/models/stats",
                         ApiGroup.STATISTICS,
-                        "The statistics of all models", V2Operations.ALL_STATISTICS,
+                        "The statistics of all models",
+                        V2Operations.ALL_STATISTICS,
                         plain(statistics::all)),
-                get(MODEL + "/stats", ApiGroup.STATISTICS, "A model's statistics", V2Operations.STATISTICS, ofVersion(statistics::model)),
+                get(
+                        MODEL + "/stats",
+                        ApiGroup.STATISTICS,
+                        "A model's statistics",
+                        V2Operations.STATISTICS,
+                        ofVersion(statistics::model)),
                 post(
                         REPOSITORY + "/index",
                         ApiGroup.MODEL_REPOSITORY,
-                        "The models of the repositories and their states", V2Operations.INDEX,
+                        "The models of the repositories and their states",
+                        V2Operations.INDEX,
                         plain(repository::index)),
                 post(
                         REPOSITORY + "/models/{model}/load",
                         ApiGroup.MODEL_REPOSITORY,
-                        "Loads a model, or loads it anew", V2Operations.LOAD,
+                        "Loads a model, or loads it anew",
+                        V2Operations.LOAD,
                         repository::load),
                 post(
                         REPOSITORY + "/models/{model}/unload",
                         ApiGroup.MODEL_REPOSITORY,
-                        "Unloads a model", V2Operations.UNLOAD,
+                        "Unloads a model",
+                        V2Operations.UNLOAD,
                         repository::unload),
                 get(
                         ROOT + "/systemsharedmemory[/region/{region}]/status",
                         ApiGroup.SHARED_MEMORY,
-                        "The registered regions of system memory", V2Operations.SYSTEM_STATUS,
+                        "The registered regions of system memory",
+                        V2Operations.SYSTEM_STATUS,
                         ofRegion(system::status)),
                 post(
                         ROOT + "/systemsharedmemory[/region/{region}]/register",
                         ApiGroup.SHARED_MEMORY,
-                        "Registers a region of system memory", V2Operations.SYSTEM_REGISTER,
+                        "Registers a region of system memory",
+                        V2Operations.SYSTEM_REGISTER,
                         ofRegion(system::register)),
                 post(
                         ROOT + "/systemsharedmemory[/region/{region}]/unregister",
                         ApiGroup.SHARED_MEMORY,
-                        "Unregisters one region of system memory, or all", V2Operations.UNREGISTER,
+                        "Unregisters one region of system memory, or all",
+                        V2Operations.UNREGISTER,
                         ofRegion(system::unregister)),
                 get(
                         ROOT + "/cudasharedmemory[/region/{region}]/status",
                         ApiGroup.SHARED_MEMORY,
-                        "The registered regions of CUDA memory", V2Operations.CUDA_STATUS,
+                        "The registered regions of CUDA memory",
+                        V2Operations.CUDA_STATUS,
                         ofRegion(cuda::status)),
                 post(
                         ROOT + "/cudasharedmemory[/region/{region}]/register",
                         ApiGroup.SHARED_MEMORY,
-                        "Registers a region of CUDA memory", V2Operations.CUDA_REGISTER,
+                        "Registers a region of CUDA memory",
+                        V2Operations.CUDA_REGISTER,
                         ofRegion(cuda::register)),
                 post(
                         ROOT + "/cudasharedmemory[/region/{region}]/unregister",
                         ApiGroup.SHARED_MEMORY,
-                        "Unregisters one region of CUDA memory, or all", V2Operations.UNREGISTER,
+                        "Unregisters one region of CUDA memory, or all",
+                        V2Operations.UNREGISTER,
                         ofRegion(cuda::unregister)),
-                get(ROOT + "/trace/setting", ApiGroup.TRACE, "The settings of traces", V2Operations.TRACE, plain(trace::show)),
-                post(ROOT + "/trace/setting", ApiGroup.TRACE, "Changes the settings of traces", V2Operations.TRACE_CHANGE, plain(trace::change)),
+                get(
+                        ROOT + "/trace/setting",
+                        ApiGroup.TRACE,
+                        "The settings of traces",
+                        V2Operations.TRACE,
+                        plain(trace::show)),
+                post(
+                        ROOT + "/trace/setting",
+                        ApiGroup.TRACE,
+                        "Changes the settings of traces",
+                        V2Operations.TRACE_CHANGE,
+                        plain(trace::change)),
                 get(
                         ROOT + "/models/{model}/trace/setting",
                         ApiGroup.TRACE,
-                        "The settings of a model's traces", V2Operations.MODEL_TRACE,
+                        "The settings of a model's traces",
+                        V2Operations.MODEL_TRACE,
                         ofModel(trace::showModel)),
                 post(
                         ROOT + "/models/{model}/trace/setting",
                         ApiGroup.TRACE,
-                        "Changes the settings of a model's traces", V2Operations.TRACE_CHANGE,
+                        "Changes the settings of a model's traces",
+                        V2Operations.TRACE_CHANGE,
                         ofModel(trace::changeModel)),
-                get(ROOT + "/logging", ApiGroup.LOGGING, "The settings of the log", V2Operations.LOG, plain(logging::show)),
-                post(ROOT + "/logging", ApiGroup.LOGGING, "Changes the settings of the log", V2Operations.LOG_CHANGE, plain(logging::change)));
+                get(
+                        ROOT + "/logging",
+                        ApiGroup.LOGGING,
+                        "The settings of the log",
+                        V2Operations.LOG,
+                        plain(logging::show)),
+                post(
+                        ROOT + "/logging",
+                        ApiGroup.LOGGING,
+                        "Changes the settings of the log",
+                        V2Operations.LOG_CHANGE,
+                        plain(logging::change)));
     }
 
     private interface PlainHandler {

@@ -84,8 +84,8 @@ class MethodsTest {
         assertThat(wrong.headers().firstValue("Allow")).hasValue("GET, HEAD, OPTIONS");
         HttpResponse<String> head = sendToMetrics("HEAD", "/metrics/");
         assertThat(head.statusCode()).isEqualTo(200);
-        assertThat(head.headers().firstValue("Content-Type")).hasValueSatisfying(type -> assertThat(type)
-                .startsWith("text/plain"));
+        assertThat(head.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain"));
         assertThat(sendToMetrics("OPTIONS", "/metrics").headers().firstValue("Allow"))
                 .hasValue("GET, HEAD, OPTIONS");
         assertThat(sendToMetrics("GET", "/other").statusCode()).isEqualTo(404);

@@ -18,9 +18,8 @@ import gatun.http.openapi.Schema;
 
 /** What the paths of TensorFlow Serving's protocol take and answer. */
 final class TensorFlowOperations {
-    private static final Schema ROWS = object("PredictRows")
-            .required("instances", arrayOf(ANY).atLeast(1))
-            .optional("signature_name", STRING);
+    private static final Schema ROWS =
+            object("PredictRows").required("instances", arrayOf(ANY).atLeast(1)).optional("signature_name", STRING);
     private static final Schema COLUMNS = object("PredictColumns")
             .required("inputs", ANY.described("The only input's tensor, or an object with the tensor of each"))
             .optional("signature_name", STRING);
@@ -29,11 +28,19 @@ final class TensorFlowOperations {
                     object("ColumnPredictions").required("outputs", ANY)))
             .taking(eitherOf(ROWS, COLUMNS)));
 
-    private static final Schema BASE64 = object("Base64").required("b64", Schema.BASE64).closed();
+    private static final Schema BASE64 =
+            object("Base64").required("b64", Schema.BASE64).closed();
 
     /** A feature's elements, all of one kind. */
     private static final Schema FEATURE = anyOf(
-                    STRING, BOOLEAN, NUMBER, BASE64, arrayOf(STRING), arrayOf(BOOLEAN), arrayOf(NUMBER), arrayOf(BASE64))
+                    STRING,
+                    BOOLEAN,
+                    NUMBER,
+                    BASE64,
+                    arrayOf(STRING),
+                    arrayOf(BOOLEAN),
+                    arrayOf(NUMBER),
+                    arrayOf(BASE64))
             .named("Feature");
 
     private static final Schema EXAMPLE = mapOf(FEATURE).named("Example");
@@ -44,8 +51,8 @@ final class TensorFlowOperations {
     static final Operation CLASSIFY =
             inferring(returning(object("Classifications").required("results", arrayOf(arrayOf(arrayOf(ANY)))))
                     .taking(EXAMPLES));
-    static final Operation REGRESS =
-            inferring(returning(object("Regressions").required("results", arrayOf(ANY))).taking(EXAMPLES));
+    static final Operation REGRESS = inferring(
+            returning(object("Regressions").required("results", arrayOf(ANY))).taking(EXAMPLES));
 
     static final Operation STATUS = telling(returning(object("ModelVersions")
             .required(

@@ -74,12 +74,31 @@ public final class TensorFlowRoutes implements Routes {
         this.examples = new ExampleRoute(server, servables, bodies, calls, settings.methodNames(), metrics);
         InformationRoutes information = new InformationRoutes(server, servables);
         Route live = get(
-                LIVENESS, ApiGroup.HEALTH, "Whether the server is live", TensorFlowOperations.LIVE, (exchange, path) -> live(exchange, server));
+                LIVENESS,
+                ApiGroup.HEALTH,
+                "Whether the server is live",
+                TensorFlowOperations.LIVE,
+                (exchange, path) -> live(exchange, server));
         this.liveness = new RouteTable(LIVENESS, List.of(live), headers.access(), StandardConventions.INSTANCE);
         List<Route> rows = List.of(
-                post(MODEL + VERSION + ":predict", ApiGroup.INFERENCE, "Predicts", TensorFlowOperations.PREDICT, inference(Api.PREDICT)),
-                post(MODEL + VERSION + ":classify", ApiGroup.INFERENCE, "Classifies examples", TensorFlowOperations.CLASSIFY, inference(Api.CLASSIFY)),
-                post(MODEL + VERSION + ":regress", ApiGroup.INFERENCE, "Regresses examples", TensorFlowOperations.REGRESS, inference(Api.REGRESS)),
+                post(
+                        MODEL + VERSION + ":predict",
+                        ApiGroup.INFERENCE,
+                        "Predicts",
+                        TensorFlowOperations.PREDICT,
+                        inference(Api.PREDICT)),
+                post(
+                        MODEL + VERSION + ":classify",
+                        ApiGroup.INFERENCE,
+                        "Classifies examples",
+                        TensorFlowOperations.CLASSIFY,
+                        inference(Api.CLASSIFY)),
+                post(
+                        MODEL + VERSION + ":regress",
+                        ApiGroup.INFERENCE,
+                        "Regresses examples",
+                        TensorFlowOperations.REGRESS,
+                        inference(Api.REGRESS)),
                 get(
                         MODEL + VERSION,
                         ApiGroup.METADATA,

@@ -115,7 +115,11 @@ class RestTest {
 
     /** Its status says nothing of methods, and stays, since clients know it. */
     @ParameterizedTest
-    @CsvSource({"PUT, /v1/models/m:predict, POST", "POST, /V1/Models/m/versions/1/metadata, GET", "HEAD, /v1/models/m, GET"})
+    @CsvSource({
+        "PUT, /v1/models/m:predict, POST",
+        "POST, /V1/Models/m/versions/1/metadata, GET",
+        "HEAD, /v1/models/m, GET"
+    })
     void shouldTellTheMethodsOfAPath(String method, String path, String allowed) {
         HttpResponse<String> response = send(method, path);
 
