@@ -106,7 +106,9 @@ class OpenApiConformanceIT {
         return server.http()
                 .send(
                         HttpRequest.newBuilder(uri)
-                                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body)),
+                                .method(
+                                        method,
+                                        body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body)),
                         HttpResponse.BodyHandlers.ofString());
     }
 
@@ -130,7 +132,8 @@ class OpenApiConformanceIT {
                 }
             }
             HttpResponse<String> other = send("PATCH", path, "");
-            if (other.statusCode() != (tensorFlows ? 400 : 405) || !allowed(other).equals(described)) {
+            if (other.statusCode() != (tensorFlows ? 400 : 405)
+                    || !allowed(other).equals(described)) {
                 wrong.add("PATCH " + path + ": " + other + " " + allowed(other));
             }
         });
@@ -150,8 +153,7 @@ class OpenApiConformanceIT {
                     && !operation.isTensorFlows()
                     && !operation.path().equals(EVENTS)) {
                 HttpResponse<String> head = send("HEAD", operation.path(), "");
-                if (head.statusCode()
-                        != send("GET", operation.path(), "").statusCode()) {
+                if (head.statusCode() != send("GET", operation.path(), "").statusCode()) {
                     wrong.add(operation + ": " + head);
                 }
                 if (!head.body().isEmpty()) {
@@ -205,15 +207,16 @@ class OpenApiConformanceIT {
             }
             String noVersion = operation.path().replace("{version}", "99999999999999999999");
             addUndeclared(wrong, operation, send(operation.method(), noVersion, ""));
-            addUndeclared(wrong, operation, send(operation.method(), operation.path().replace("{model}", "%FF"), ""));
+            addUndeclared(
+                    wrong, operation, send(operation.method(), operation.path().replace("{model}", "%FF"), ""));
         }
         assertThat(wrong).isEmpty();
     }
 
     /** Notes a response whose status, or media type, the operation does not have. */
     private static void addUndeclared(List<String> wrong, Operation operation, HttpResponse<String> response) {
-        JsonNode declared = resolved(
-                operation.described().get("responses").path(Integer.toString(response.statusCode())));
+        JsonNode declared =
+                resolved(operation.described().get("responses").path(Integer.toString(response.statusCode())));
         if (declared.isMissingNode()) {
             wrong.add(operation + ": " + response + " " + response.body());
             return;
@@ -232,7 +235,9 @@ class OpenApiConformanceIT {
 
     private static JsonNode resolved(JsonNode node) {
         JsonNode reference = node.path("$ref");
-        return reference.isMissingNode() ? node : description.at(reference.asText().substring(1));
+        return reference.isMissingNode()
+                ? node
+                : description.at(reference.asText().substring(1));
     }
 
     /** A value that the schema allows: with all members that it must have, and with one element in each array. */
@@ -271,7 +276,8 @@ class OpenApiConformanceIT {
             known.get("oneOf").forEach(kind -> all.addAll(lacking(kind)));
         }
         if (known.path("type").asText().equals("array")) {
-            lacking(known.get("items")).forEach(element -> all.add(NODES.arrayNode().add(element)));
+            lacking(known.get("items"))
+                    .forEach(element -> all.add(NODES.arrayNode().add(element)));
         }
         if (known.path("type").asText().equals("object")) {
             for (JsonNode required : known.path("required")) {

@@ -112,7 +112,8 @@ class OpenApiIT {
             boolean fits = line.length() <= LINE_LENGTH || value.isEmpty();
             yaml.append(fits ? line : name).append('\n');
             if (!fits && value.isArray()) {
-                value.forEach(element -> yaml.append(indent).append("  - ").append(element).append('\n'));
+                value.forEach(element ->
+                        yaml.append(indent).append("  - ").append(element).append('\n'));
             } else if (!fits) {
                 write(yaml, value, indent + "  ");
             }
