@@ -9,6 +9,8 @@ import gatun.console.history.SlowRequest;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
+import gatun.http.openapi.Operation;
+import gatun.http.openapi.Schema;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.PathValues.UrlText;
 import gatun.http.routes.RouteTable.Route;
@@ -33,6 +35,16 @@ import java.util.function.Consumer;
 final class ApiRoutes implements AutoCloseable {
     private static final ResponseHeaders JSON = ResponseHeaders.of(ResponseHeaders.constant(
             "Content-Type: application/json", "Cache-Control: no-store", "X-Content-Type-Options: nosniff"));
+
+    /** What the page reads is its own affair, and changes with it. */
+    private static final Operation VIEW = Operation.returning(Schema.OBJECT);
+
+    private static final Operation VIEW_OF_MODEL = VIEW.failing(400, 404);
+    private static final Operation EVENTS = Operation.refusing()
+            .orReturning("text/event-stream", Schema.STRING)
+            .readingQuery("model", Schema.STRING)
+            .readingQuery("version", Schema.STRING)
+            .failing(400, 503);
 
     private static final int HOUR = 3600;
 
@@ -78,25 +90,27 @@ final class ApiRoutes implements AutoCloseable {
     List<Route> rows(String root) {
         String model = root + "/models/{model}[/versions/{version:number}]";
         return List.of(
-                row(root + "/overview", "The server at a glance", (exchange, path) -> send(exchange, overview)),
+                row(root + "/overview", "The server at a glance", VIEW, (exchange, path) -> send(exchange, overview)),
                 row(
                         root + "/events",
                         "The overview each second, and what changes of a model, as server-sent events",
+                        EVENTS,
                         (exchange, path) -> events.answer(exchange)),
-                row(model, "A model's tensors, configuration and counters", this::model),
-                row(model + "/history", "A model's last hour, second by second", this::history),
-                row(model + "/slowest", "A model's slowest requests of the last hour", this::slowest),
+                row(model, "A model's tensors, configuration and counters", VIEW_OF_MODEL, this::model),
+                row(model + "/history", "A model's last hour, second by second", VIEW_OF_MODEL, this::history),
+                row(model + "/slowest", "A model's slowest requests of the last hour", VIEW_OF_MODEL, this::slowest),
                 row(
                         root + "/memory",
                         "The memory of requests and of clients",
+                        VIEW,
                         (exchange, path) ->
                                 send(exchange, regions.mayUse(exchange.location()) ? memory : memoryWithoutRegions)),
-                row(root + "/connections", "Who is connected", (exchange, path) -> send(exchange, connections)));
+                row(root + "/connections", "Who is connected", VIEW, (exchange, path) -> send(exchange, connections)));
     }
 
     /** A row of the table; the first request to any has single requests watched. */
-    private Route row(String path, String summary, RouteHandler handler) {
-        return get(path, ApiGroup.CONSOLE, summary, (exchange, values) -> {
+    private Route row(String path, String summary, Operation operation, RouteHandler handler) {
+        return get(path, ApiGroup.CONSOLE, summary, operation, (exchange, values) -> {
             sampler.watchRequests();
             handler.answer(exchange, values);
         });
