@@ -52,6 +52,7 @@ public final class Sampler {
 
     // Guarded by lock.
     private final HistoryBudget budget;
+    private final ServerHistory server = new ServerHistory();
     private final Map<VersionKey, TrackedVersion> versions = new HashMap<>();
 
     /** The versions that are there by what they count with, which says without a key who is looked at. */
@@ -110,6 +111,7 @@ public final class Sampler {
             seen = 0;
             noneToReplace = false;
             ready.accept(look);
+            server.end(second, seconds);
             if (seen < present.size()) {
                 noteGone();
             }
@@ -140,6 +142,7 @@ public final class Sampler {
         if (!wasMeasured && tracked.isMeasured()) {
             measured++;
         }
+        tracked.addTo(server, second);
     }
 
     private TrackedVersion appear(VersionKey key, VersionCounters counters) {
@@ -238,6 +241,37 @@ public final class Sampler {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** What the server did in {@code range}, and those of its versions that are there and did the most. */
+    public Trends trends(TimeRange range) {
+        lock.lock();
+        try {
+            List<Trends.VersionTrend> busiest = busiest(lastSecond - range.seconds() + 1).stream()
+                    .map(version -> new Trends.VersionTrend(
+                            version.key().model().name(),
+                            version.key().version(),
+                            version.history().trend(range, lastSecond, lastMillis)))
+                    .toList();
+            return new Trends(range, server.until(range, lastSecond, lastMillis), busiest);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<TrackedVersion> busiest(long since) {
+        Map<TrackedVersion, Long> requests = new IdentityHashMap<>();
+        for (TrackedVersion version : present.values()) {
+            long ended = version.history().requestsSince(since);
+            if (ended > 0) {
+                requests.put(version, ended);
+            }
+        }
+        return requests.entrySet().stream()
+                .sorted(Map.Entry.<TrackedVersion, Long>comparingByValue().reversed())
+                .limit(Trends.MOST_VERSIONS)
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     private @Nullable TrackedVersion find(String model, String version) {

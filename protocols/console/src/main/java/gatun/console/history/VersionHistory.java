@@ -82,6 +82,75 @@ final class VersionHistory {
         return history;
     }
 
+    /** About how many requests ended in the seconds from {@code second} on: those of whole minutes. */
+    long requestsSince(long second) {
+        long requests = 0;
+        for (Minute minute : minutes) {
+            if ((minute.number() + 1) * Minute.SECONDS > second) {
+                requests += minute.requests();
+            }
+        }
+        return requests;
+    }
+
+    /** The points of {@code range} up to the one that {@code second} lies in, as {@link Trends.VersionTrend} tells. */
+    History trend(TimeRange range, long second, long endMillis) {
+        int points = TimeRange.VERSION_POINTS;
+        int step = range.step(points);
+        long first = second / step - points + 1;
+        History trend = new History(endMillis, points);
+        StepSums sums = new StepSums(trend, step);
+        trend.idleFrom((int) Math.min(points, Math.max(0, since / step - first)));
+        for (Minute minute : minutes) {
+            long start = minute.number() * Minute.SECONDS;
+            // A step does not reach over the end of a minute, since sixty is a multiple of each.
+            for (int at = 0; at < Minute.SECONDS; at += step) {
+                long point = (start + at) / step - first;
+                if (point >= 0 && point < points) {
+                    sums.put((int) point, minute, at, (int) Math.min(step, second - start - at + 1));
+                }
+            }
+        }
+        return trend;
+    }
+
+    /** Sums up the seconds of a step. */
+    private record StepSums(History trend, int step) {
+        /** Puts {@code passed} seconds of {@code minute} from {@code at} on into a point. */
+        void put(int point, Minute minute, int at, int passed) {
+            double requests = 0;
+            double failures = 0;
+            double busy = 0;
+            double medians = 0;
+            double measured = 0;
+            float p99 = Float.NaN;
+            for (int i = at; i < at + passed; i++) {
+                double rate = numberOr0(minute.values(Series.REQUESTS_PER_SECOND)[i]);
+                requests += rate;
+                failures += numberOr0(minute.values(Series.FAILURES_PER_SECOND)[i]);
+                busy += numberOr0(minute.values(Series.BUSY_INSTANCES)[i]);
+                float median = minute.values(Series.P50_NANOS)[i];
+                if (!Float.isNaN(median)) {
+                    medians += rate * median;
+                    measured += rate;
+                    float highest = minute.values(Series.P99_NANOS)[i];
+                    p99 = Float.isNaN(p99) ? highest : Math.max(p99, highest);
+                }
+            }
+            trend.set(Series.REQUESTS_PER_SECOND, point, (float) (requests / passed));
+            trend.set(Series.FAILURES_PER_SECOND, point, (float) (failures / passed));
+            trend.set(Series.BUSY_INSTANCES, point, (float) (busy / passed));
+            if (measured > 0) {
+                trend.set(Series.P50_NANOS, point, (float) (medians / measured));
+                trend.set(Series.P99_NANOS, point, p99);
+            }
+        }
+
+        private static double numberOr0(float value) {
+            return Float.isNaN(value) ? 0 : value;
+        }
+    }
+
     /** One minute of seconds of a version that did something in it; NaN where there was no number. */
     static final class Minute {
         static final int SECONDS = 60;
@@ -89,6 +158,7 @@ final class VersionHistory {
         private final long number;
         private final Map<Series, float[]> values = new EnumMap<>(Series.class);
         private final Map<String, float[][]> byTransport = new TreeMap<>();
+        private long requests;
 
         /** A minute without numbers; its seconds begin at 60 times {@code number}. */
         Minute(long number) {
@@ -106,6 +176,15 @@ final class VersionHistory {
 
         long number() {
             return number;
+        }
+
+        /** How many requests ended in it, answered or failed. */
+        long requests() {
+            return requests;
+        }
+
+        void count(long ended) {
+            requests += ended;
         }
 
         /** The seconds of a series; shared. */

@@ -6,6 +6,7 @@ import static gatun.http.routes.RouteTable.Route.get;
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
 import gatun.console.history.SlowRequest;
+import gatun.console.history.TimeRange;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
@@ -24,7 +25,10 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Method;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -49,6 +53,7 @@ final class ApiRoutes implements AutoCloseable {
     private final SharedText memory;
     private final SharedText memoryWithoutRegions;
     private final SharedText connections;
+    private final Map<TimeRange, SharedText> trends = new EnumMap<>(TimeRange.class);
 
     /** Begins to sample {@code server} each second; {@code regions} says who may see the shared memory of clients. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
@@ -71,6 +76,10 @@ final class ApiRoutes implements AutoCloseable {
         this.memory = new SharedText(ticks, view::write);
         this.memoryWithoutRegions = new SharedText(ticks, view::writeWithoutRegions);
         this.connections = new SharedText(ticks, new ConnectionsView(surroundings)::write);
+        for (TimeRange range : TimeRange.values()) {
+            trends.put(
+                    range, new SharedText(ticks, text -> HistoryView.write(new JsonText(text), sampler.trends(range))));
+        }
         this.models = new ModelView(server, sampler);
         this.events = new EventRoute(server, ticks, viewers, overview, models, sampler);
     }
@@ -83,6 +92,7 @@ final class ApiRoutes implements AutoCloseable {
                         root + "/events",
                         "The overview each second, and what changes of a model, as server-sent events",
                         (exchange, path) -> events.answer(exchange)),
+                row(root + "/trends", "The last minutes of the server and its busiest versions", this::trends),
                 row(model, "A model's tensors, configuration and counters", this::model),
                 row(model + "/history", "A model's last hour, second by second", this::history),
                 row(model + "/slowest", "A model's slowest requests of the last hour", this::slowest),
@@ -125,6 +135,16 @@ final class ApiRoutes implements AutoCloseable {
             HistoryView.write(json.object(), history);
             json.endObject();
         });
+    }
+
+    private void trends(Exchange exchange, PathValues path) {
+        String minutes = UrlText.ofQuery(exchange.query(), "minutes");
+        TimeRange range = minutes.isEmpty()
+                ? TimeRange.FIVE_MINUTES
+                : TimeRange.ofMinutes(minutes)
+                        .orElseThrow(() -> new GatunException(
+                                ErrorCode.INVALID_ARGUMENT, "minutes is '" + minutes + "'; expected 5, 15 or 60"));
+        send(exchange, Objects.requireNonNull(trends.get(range)));
     }
 
     private void slowest(Exchange exchange, PathValues path) {
@@ -281,6 +301,7 @@ final class ApiRoutes implements AutoCloseable {
                     .member("version", status.version())
                     .member("state", status.state().name());
             models.writeCounts(json, status);
+            models.writeFailures(json, status);
             sampler.history(status.name(), status.version(), 1).ifPresent(last -> {
                 json.object("last");
                 HistoryView.write(json, last);
