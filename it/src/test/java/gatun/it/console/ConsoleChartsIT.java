@@ -229,7 +229,9 @@ class ConsoleChartsIT {
         try (Tab tab = open("#/models/simple/1", "")) {
             Locator failures = panel(tab, "Failures").locator("li");
             assertThat(failures).hasCount(1);
-            assertThat(failures).containsText(Pattern.compile("3 times, the last \\d\\d:\\d\\d:\\d\\d · .* ago · INVALID_ARGUMENT"));
+            assertThat(failures)
+                    .containsText(
+                            Pattern.compile("3 times, the last \\d\\d:\\d\\d:\\d\\d · .* ago · INVALID_ARGUMENT"));
         }
     }
 
@@ -238,7 +240,8 @@ class ConsoleChartsIT {
         try (Tab tab = open("#/connections", "");
                 Tab other = open("#/", "")) {
             assertThat(other.page().locator(".link-state")).containsText("Ready");
-            assertThat(tab.page().locator(".tile").last()).containsText(Pattern.compile("Viewers of this page\\s*[2-9]"));
+            assertThat(tab.page().locator(".tile").last())
+                    .containsText(Pattern.compile("Viewers of this page\\s*[2-9]"));
             // The test's own requests go over one connection.
             Locator busy = panel(tab, "Who is connected")
                     .locator("tbody tr")

@@ -69,7 +69,9 @@ class ConsoleFormIT {
             {"input", "FP32", "-1, -1"}, {"state", "FP32", "2, -1, 128"}, {"sr", "INT64", "1"},
         });
         model("sentences", 0, new String[][] {
-            {"input_ids", "INT64", "-1, -1"}, {"attention_mask", "INT64", "-1, -1"}, {"token_type_ids", "INT64", "-1, -1"},
+            {"input_ids", "INT64", "-1, -1"},
+            {"attention_mask", "INT64", "-1, -1"},
+            {"token_type_ids", "INT64", "-1, -1"},
         });
         model("line_reader", 4, new String[][] {{"x", "FP32", "3, 48, -1"}});
         model("wide_eye", 4, new String[][] {{"input", "FP32", "3, 32, 64"}});
@@ -111,9 +113,7 @@ class ConsoleFormIT {
     }
 
     private static Locator answer(Tab tab) {
-        return tab.page()
-                .getByRole(AriaRole.REGION)
-                .filter(new Locator.FilterOptions().setHas(tab.heading("Answer")));
+        return tab.page().getByRole(AriaRole.REGION).filter(new Locator.FilterOptions().setHas(tab.heading("Answer")));
     }
 
     private static Map<String, Object> spec(String name, String datatype, Integer... shape) {
@@ -254,10 +254,12 @@ class ConsoleFormIT {
             assertThat(seen.evaluate(CORNERS))
                     .as("bars at both sides")
                     .isEqualTo(String.join(" ", WHITE, WHITE, WHITE, WHITE));
-            tab.page().getByLabel("Values", new Page.GetByLabelOptions().setExact(true))
+            tab.page()
+                    .getByLabel("Values", new Page.GetByLabelOptions().setExact(true))
                     .selectOption("signed");
             assertThat(text).hasText("The model sees 64 × 32, values −1 to 1");
-            tab.page().getByLabel("Values", new Page.GetByLabelOptions().setExact(true))
+            tab.page()
+                    .getByLabel("Values", new Page.GetByLabelOptions().setExact(true))
                     .selectOption("imagenet");
             assertThat(text).hasText("The model sees 64 × 32, values −2.12 to 2.64");
             assertThat(tab.page().locator("canvas.paper").evaluate("canvas => canvas.width + ' ' + canvas.height"))

@@ -273,9 +273,7 @@ class ConsoleModelIT {
         for (int i = 0; i < 3; i++) {
             assertThat(http.post("/v2/models/simple/infer", INFER).statusCode()).isEqualTo(400);
         }
-        Await.until(
-                "the failures",
-                () -> find(lastFailures(), "count", "3").isPresent());
+        Await.until("the failures", () -> find(lastFailures(), "count", "3").isPresent());
         assertThat(lastFailures()).hasSize(1);
         JsonObject failure = lastFailures().get(0).getAsJsonObject();
         assertThat(failure.get("atMillis").getAsLong()).isPositive();
@@ -293,10 +291,8 @@ class ConsoleModelIT {
         assertThat(http.post("/v2/models/slow/infer", INFER).statusCode()).isEqualTo(200);
         for (String minutes : List.of("5", "15", "60")) {
             String path = "/v2/console/trends?minutes=" + minutes;
-            Await.until(
-                    "the version",
-                    () -> find(console.json(path).getAsJsonArray("versions"), "name", "slow")
-                            .isPresent());
+            Await.until("the version", () -> find(console.json(path).getAsJsonArray("versions"), "name", "slow")
+                    .isPresent());
             JsonObject trends = console.json(path);
             assertThat(trends.get("minutes").getAsString()).isEqualTo(minutes);
             JsonObject whole = trends.getAsJsonObject("server");

@@ -11,6 +11,7 @@ import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;
 import gatun.runtime.server.InferenceServer;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -245,18 +246,31 @@ public final class Sampler {
 
     /** What the server did in {@code range}, and those of its versions that are there and did the most. */
     public Trends trends(TimeRange range) {
+        long second;
+        long endMillis;
+        History whole;
+        List<TrackedVersion> busiest;
         lock.lock();
         try {
-            List<Trends.VersionTrend> busiest = busiest(lastSecond - range.seconds() + 1).stream()
-                    .map(version -> new Trends.VersionTrend(
-                            version.key().model().name(),
-                            version.key().version(),
-                            version.history().trend(range, lastSecond, lastMillis)))
-                    .toList();
-            return new Trends(range, server.until(range, lastSecond, lastMillis), busiest);
+            second = lastSecond;
+            endMillis = lastMillis;
+            whole = server.until(range, second, endMillis);
+            busiest = busiest(second - range.seconds() + 1);
         } finally {
             lock.unlock();
         }
+        List<Trends.VersionTrend> versions = new ArrayList<>(busiest.size());
+        for (TrackedVersion version : busiest) {
+            lock.lock(); // for each anew: the sampler does not wait for all
+            try {
+                History trend = version.history().trend(range, second, endMillis);
+                versions.add(new Trends.VersionTrend(
+                        version.key().model().name(), version.key().version(), trend));
+            } finally {
+                lock.unlock();
+            }
+        }
+        return new Trends(range, whole, versions);
     }
 
     private List<TrackedVersion> busiest(long since) {
