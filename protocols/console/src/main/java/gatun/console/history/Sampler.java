@@ -274,17 +274,13 @@ public final class Sampler {
     }
 
     private List<TrackedVersion> busiest(long since) {
-        Map<TrackedVersion, Long> requests = new IdentityHashMap<>();
-        for (TrackedVersion version : present.values()) {
-            long ended = version.history().requestsSince(since);
-            if (ended > 0) {
-                requests.put(version, ended);
-            }
-        }
-        return requests.entrySet().stream()
-                .sorted(Map.Entry.<TrackedVersion, Long>comparingByValue().reversed())
+        record Ranked(TrackedVersion version, long requests) {}
+        return present.values().stream()
+                .map(version -> new Ranked(version, version.history().requestsSince(since)))
+                .filter(ranked -> ranked.requests() > 0)
+                .sorted(Comparator.comparingLong(Ranked::requests).reversed())
                 .limit(Trends.MOST_VERSIONS)
-                .map(Map.Entry::getKey)
+                .map(Ranked::version)
                 .toList();
     }
 

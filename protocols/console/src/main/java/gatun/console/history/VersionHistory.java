@@ -99,7 +99,6 @@ final class VersionHistory {
         int step = range.step(points);
         long first = second / step - points + 1;
         History trend = new History(endMillis, points);
-        StepSums sums = new StepSums(trend, step);
         trend.idleFrom((int) Math.min(points, Math.max(0, since / step - first)));
         for (Minute minute : minutes) {
             long start = minute.number() * Minute.SECONDS;
@@ -107,48 +106,12 @@ final class VersionHistory {
             for (int at = 0; at < Minute.SECONDS; at += step) {
                 long point = (start + at) / step - first;
                 if (point >= 0 && point < points) {
-                    sums.put((int) point, minute, at, (int) Math.min(step, second - start - at + 1));
+                    int passed = (int) Math.min(step, second - start - at + 1);
+                    minute.sumUp(at, at + passed, trend, (int) point);
                 }
             }
         }
         return trend;
-    }
-
-    /** Sums up the seconds of a step. */
-    private record StepSums(History trend, int step) {
-        /** Puts {@code passed} seconds of {@code minute} from {@code at} on into a point. */
-        void put(int point, Minute minute, int at, int passed) {
-            double requests = 0;
-            double failures = 0;
-            double busy = 0;
-            double medians = 0;
-            double measured = 0;
-            float p99 = Float.NaN;
-            for (int i = at; i < at + passed; i++) {
-                double rate = numberOr0(minute.values(Series.REQUESTS_PER_SECOND)[i]);
-                requests += rate;
-                failures += numberOr0(minute.values(Series.FAILURES_PER_SECOND)[i]);
-                busy += numberOr0(minute.values(Series.BUSY_INSTANCES)[i]);
-                float median = minute.values(Series.P50_NANOS)[i];
-                if (!Float.isNaN(median)) {
-                    medians += rate * median;
-                    measured += rate;
-                    float highest = minute.values(Series.P99_NANOS)[i];
-                    p99 = Float.isNaN(p99) ? highest : Math.max(p99, highest);
-                }
-            }
-            trend.set(Series.REQUESTS_PER_SECOND, point, (float) (requests / passed));
-            trend.set(Series.FAILURES_PER_SECOND, point, (float) (failures / passed));
-            trend.set(Series.BUSY_INSTANCES, point, (float) (busy / passed));
-            if (measured > 0) {
-                trend.set(Series.P50_NANOS, point, (float) (medians / measured));
-                trend.set(Series.P99_NANOS, point, p99);
-            }
-        }
-
-        private static double numberOr0(float value) {
-            return Float.isNaN(value) ? 0 : value;
-        }
     }
 
     /** One minute of seconds of a version that did something in it; NaN where there was no number. */
@@ -199,6 +162,41 @@ final class VersionHistory {
 
         Map<String, float[][]> byTransport() {
             return byTransport;
+        }
+
+        /** Sums up the seconds from {@code from} until {@code end} in a point of {@code trend}. */
+        void sumUp(int from, int end, History trend, int point) {
+            double ended = 0;
+            double failures = 0;
+            double busy = 0;
+            double medians = 0;
+            double measured = 0;
+            float highest = Float.NaN;
+            for (int i = from; i < end; i++) {
+                double rate = numberOr0(values(Series.REQUESTS_PER_SECOND)[i]);
+                ended += rate;
+                failures += numberOr0(values(Series.FAILURES_PER_SECOND)[i]);
+                busy += numberOr0(values(Series.BUSY_INSTANCES)[i]);
+                float median = values(Series.P50_NANOS)[i];
+                if (!Float.isNaN(median)) {
+                    medians += rate * median;
+                    measured += rate;
+                    float p99 = values(Series.P99_NANOS)[i];
+                    highest = Float.isNaN(highest) ? p99 : Math.max(highest, p99);
+                }
+            }
+            int seconds = end - from;
+            trend.set(Series.REQUESTS_PER_SECOND, point, (float) (ended / seconds));
+            trend.set(Series.FAILURES_PER_SECOND, point, (float) (failures / seconds));
+            trend.set(Series.BUSY_INSTANCES, point, (float) (busy / seconds));
+            if (measured > 0) {
+                trend.set(Series.P50_NANOS, point, (float) (medians / measured));
+                trend.set(Series.P99_NANOS, point, highest);
+            }
+        }
+
+        private static double numberOr0(float value) {
+            return Float.isNaN(value) ? 0 : value;
         }
     }
 }
