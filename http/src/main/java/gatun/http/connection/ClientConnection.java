@@ -36,7 +36,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
@@ -85,8 +84,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     private final long sinceMillis = System.currentTimeMillis();
 
-    /** Written by the connection's thread, read by any. */
-    private final AtomicLong requests = new AtomicLong();
+    private final RequestCount requests = new RequestCount();
 
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
@@ -129,7 +127,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** The head of a request has come: the client has done its part for now. */
     void beginRequest() {
-        requests.lazySet(requests.getPlain() + 1);
+        requests.begin();
         unfinishedNanos = WorkBudgets.CALL_NANOS + WorkBudgets.REQUEST_NANOS;
         clientWait.stopWaiting();
         response.begin();
@@ -151,14 +149,18 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return budget;
     }
 
-    /** What it is used for now. For any thread. */
+    RequestCount requests() {
+        return requests;
+    }
+
+    /** What it is used for now, requests that only look at the server left out. For any thread. */
     ConnectionUse use() {
         return new ConnectionUse(
                 ConnectionUse.peer(remotePeer.address()),
                 isSecure(),
                 sinceMillis,
-                requests.get(),
-                activity.isBusy() ? 1 : 0,
+                requests.ofClients(),
+                activity.isBusy() && !requests.isViewing() ? 1 : 0,
                 transport.transferred().in(),
                 transport.transferred().out());
     }

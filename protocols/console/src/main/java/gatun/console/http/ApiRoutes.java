@@ -6,6 +6,7 @@ import static gatun.http.routes.RouteTable.Route.get;
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
 import gatun.console.history.SlowRequest;
+import gatun.console.history.TimeRange;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
@@ -26,7 +27,10 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Method;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -46,6 +50,9 @@ final class ApiRoutes implements AutoCloseable {
             .readingQuery("version", Schema.STRING)
             .failing(400, 503);
 
+    private static final Operation TRENDS =
+            VIEW.readingQuery("minutes", Schema.oneOf("5", "15", "60")).failing(400);
+
     private static final int HOUR = 3600;
 
     /** Alerts are looked for once in so many seconds. */
@@ -61,6 +68,7 @@ final class ApiRoutes implements AutoCloseable {
     private final SharedText memory;
     private final SharedText memoryWithoutRegions;
     private final SharedText connections;
+    private final Map<TimeRange, SharedText> trends = new EnumMap<>(TimeRange.class);
 
     /** Begins to sample {@code server} each second; {@code regions} says who may see the shared memory of clients. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
@@ -83,6 +91,10 @@ final class ApiRoutes implements AutoCloseable {
         this.memory = new SharedText(ticks, view::write);
         this.memoryWithoutRegions = new SharedText(ticks, view::writeWithoutRegions);
         this.connections = new SharedText(ticks, new ConnectionsView(surroundings)::write);
+        for (TimeRange range : TimeRange.values()) {
+            trends.put(
+                    range, new SharedText(ticks, text -> HistoryView.write(new JsonText(text), sampler.trends(range))));
+        }
         this.models = new ModelView(server, sampler);
         this.events = new EventRoute(server, ticks, viewers, overview, models, sampler);
     }
@@ -96,6 +108,11 @@ final class ApiRoutes implements AutoCloseable {
                         "The overview each second, and what changes of a model, as server-sent events",
                         EVENTS,
                         (exchange, path) -> events.answer(exchange)),
+                row(
+                        root + "/trends",
+                        "The last minutes of the server and its busiest versions",
+                        TRENDS,
+                        (exchange, path) -> trends(exchange)),
                 row(model, "A model's tensors, configuration and counters", VIEW_OF_MODEL, this::model),
                 row(model + "/history", "A model's last hour, second by second", VIEW_OF_MODEL, this::history),
                 row(model + "/slowest", "A model's slowest requests of the last hour", VIEW_OF_MODEL, this::slowest),
@@ -139,6 +156,16 @@ final class ApiRoutes implements AutoCloseable {
             HistoryView.write(json.object(), history);
             json.endObject();
         });
+    }
+
+    private void trends(Exchange exchange) {
+        String minutes = UrlText.ofQuery(exchange.query(), "minutes");
+        TimeRange range = minutes.isEmpty()
+                ? TimeRange.FIVE_MINUTES
+                : TimeRange.ofMinutes(minutes)
+                        .orElseThrow(() -> new GatunException(
+                                ErrorCode.INVALID_ARGUMENT, "minutes is '" + minutes + "'; expected 5, 15 or 60"));
+        send(exchange, Objects.requireNonNull(trends.get(range)));
     }
 
     private void slowest(Exchange exchange, PathValues path) {
@@ -295,6 +322,7 @@ final class ApiRoutes implements AutoCloseable {
                     .member("version", status.version())
                     .member("state", status.state().name());
             models.writeCounts(json, status);
+            models.writeFailures(json, status);
             sampler.history(status.name(), status.version(), 1).ifPresent(last -> {
                 json.object("last");
                 HistoryView.write(json, last);
