@@ -190,12 +190,12 @@ final class LaneCall implements Runnable {
             infer();
         } catch (GatunException e) {
             boolean late = e.code() == ErrorCode.CANCELLED && !cancelled && slotRequest.deadlineHasPassed();
-            code = late ? SlotResponse.DEADLINE_EXCEEDED : SlotResponse.number(e.code());
+            code = late ? SlotResponse.DEADLINE_EXCEEDED : e.code().number();
             text = late ? "the request's deadline has passed" : e.getMessage();
             status = late ? "DEADLINE_EXCEEDED" : e.code().name();
         } catch (Throwable t) {
             FailureLog.write(t, failure -> LOG.error("A request of a lane failed", failure));
-            code = SlotResponse.number(ErrorCode.INTERNAL);
+            code = ErrorCode.INTERNAL.number();
             text = "the server failed: its log tells why";
             status = ErrorCode.INTERNAL.name();
         } finally {

@@ -32,21 +32,6 @@ final class SlotResponse {
 
     private SlotResponse() {}
 
-    static int number(ErrorCode code) {
-        return switch (code) {
-            case CANCELLED -> 1;
-            case UNKNOWN -> 2;
-            case INVALID_ARGUMENT -> 3;
-            case NOT_FOUND -> 5;
-            case ALREADY_EXISTS -> 6;
-            case PERMISSION_DENIED -> 7;
-            case RESOURCE_EXHAUSTED -> 8;
-            case UNSUPPORTED -> 12;
-            case INTERNAL -> 13;
-            case UNAVAILABLE -> 14;
-        };
-    }
-
     static void writeFailure(LaneMemory lane, long slotOffset, int code, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         int count = bytes.length;
