@@ -213,7 +213,7 @@ class MetricReferenceIT {
     private static List<String> servingTable() {
         ServingMetrics metrics = new ServingMetrics();
         metrics.answered("m", Api.PREDICT, Entrypoint.REST, 1);
-        metrics.ran("m", Api.PREDICT, 1);
+        metrics.recordRun("m", Api.PREDICT, 1);
         metrics.examples("m", 1);
         List<String> rows = new ArrayList<>(List.of("| name | type | labels |", "|---|---|---|"));
         read(new String(metrics.page(), StandardCharsets.UTF_8)).forEach((name, family) -> {
