@@ -92,7 +92,10 @@ final class ApiRoutes implements AutoCloseable {
                         root + "/events",
                         "The overview each second, and what changes of a model, as server-sent events",
                         (exchange, path) -> events.answer(exchange)),
-                row(root + "/trends", "The last minutes of the server and its busiest versions", (exchange, path) -> trends(exchange)),
+                row(
+                        root + "/trends",
+                        "The last minutes of the server and its busiest versions",
+                        (exchange, path) -> trends(exchange)),
                 row(model, "A model's tensors, configuration and counters", this::model),
                 row(model + "/history", "A model's last hour, second by second", this::history),
                 row(model + "/slowest", "A model's slowest requests of the last hour", this::slowest),
