@@ -57,7 +57,8 @@ class MetricReferenceIT {
     private static final Set<String> OWN_LABELS = Set.of("le", "quantile");
 
     /** The labels whose values are always all there, whatever is asked of a server. */
-    private static final Set<String> CLOSED_LABELS = Set.of("area", "cause", "limit", "reason", "result", "stage", "thread");
+    private static final Set<String> CLOSED_LABELS =
+            Set.of("area", "cause", "limit", "reason", "result", "stage", "thread");
 
     @TempDir
     static Path folder;
@@ -118,7 +119,8 @@ class MetricReferenceIT {
         try (ServerProcess server = ServerProcess.launch(models, environment, flags);
                 HttpApi http = new HttpApi(server)) {
             for (int i = 0; i < runs; i++) {
-                assertThat(http.post("/v2/models/simple/infer", SimpleModel.json()).statusCode())
+                assertThat(http.post("/v2/models/simple/infer", SimpleModel.json())
+                                .statusCode())
                         .isEqualTo(200);
             }
             return read(http.send(HttpRequest.newBuilder(server.metrics()), HttpResponse.BodyHandlers.ofString())
@@ -154,7 +156,8 @@ class MetricReferenceIT {
     }
 
     private Map<String, Family> pageOf(Path models, String... flags) throws Exception {
-        String[] all = Stream.concat(Stream.of(flags), Stream.of(NO_GPU_METRICS)).toArray(String[]::new);
+        String[] all =
+                Stream.concat(Stream.of(flags), Stream.of(NO_GPU_METRICS)).toArray(String[]::new);
         return pageOf(models, NO_GPU, 1, all);
     }
 
@@ -173,9 +176,7 @@ class MetricReferenceIT {
 
         add("", pageOf(plain));
         add("`" + summaries + "`", pageOf(plain, summaries));
-        add(
-                "`--metrics-config=histogram_latencies=true`",
-                pageOf(plain, "--metrics-config=histogram_latencies=true"));
+        add("`--metrics-config=histogram_latencies=true`", pageOf(plain, "--metrics-config=histogram_latencies=true"));
         add("a model has `response_cache`", pageOf(cached, cache));
         add("a model has `response_cache`, and `" + summaries + "`", pageOf(cached, cache, summaries));
         add("`--model-memory-limit`", pageOf(plain, "--model-memory-limit=1000000000"));
@@ -193,15 +194,12 @@ class MetricReferenceIT {
         add("there is a GPU", pageOf(plain, gpu, 1, NO_GPU_METRICS));
         add("there is a GPU and `libnvidia-ml.so.1`, unless `" + NO_GPU_METRICS + "`", pageOf(plain, gpu, 1));
 
-        without(
-                "--metrics-config=counter_latencies=false",
-                pageOf(plain, "--metrics-config=counter_latencies=false"));
+        without("--metrics-config=counter_latencies=false", pageOf(plain, "--metrics-config=counter_latencies=false"));
         without("--allow-cpu-metrics=false", pageOf(plain, "--allow-cpu-metrics=false"));
     }
 
     private static List<String> table(Map<String, Family> families, Predicate<String> wanted) {
-        List<String> rows =
-                new ArrayList<>(List.of("| name | type | labels | | only if |", "|---|---|---|---|---|"));
+        List<String> rows = new ArrayList<>(List.of("| name | type | labels | | only if |", "|---|---|---|---|---|"));
         families.forEach((name, family) -> {
             if (wanted.test(name)) {
                 rows.add(family.row(name));
@@ -228,10 +226,15 @@ class MetricReferenceIT {
         Set<String> names = new TreeSet<>();
         try (Stream<Path> files = Files.find(ServerProcess.root(), 16, (path, attributes) -> path.toString()
                 .matches(".*/src/main/java/.*\\.java"))) {
-            for (Path file : files.filter(path -> !path.toString().contains("/target/")).toList()) {
+            for (Path file :
+                    files.filter(path -> !path.toString().contains("/target/")).toList()) {
                 String text = Files.readString(file);
                 if (text.contains("import gatun.memory.metrics.") || text.contains("import gatun.spi.ModelMetrics;")) {
-                    NAME_IN_SOURCE.matcher(text).results().map(name -> name.group(1)).forEach(names::add);
+                    NAME_IN_SOURCE
+                            .matcher(text)
+                            .results()
+                            .map(name -> name.group(1))
+                            .forEach(names::add);
                 }
             }
         }
