@@ -95,7 +95,10 @@ class ConsoleReferenceIT {
                 for (Map.Entry<String, JsonElement> member :
                         path.getValue().getAsJsonObject().entrySet()) {
                     if (!member.getKey().equals("parameters")) {
-                        rows.add(row(path.getKey(), member.getKey(), member.getValue().getAsJsonObject()));
+                        rows.add(row(
+                                path.getKey(),
+                                member.getKey(),
+                                member.getValue().getAsJsonObject()));
                     }
                 }
             }
@@ -110,7 +113,8 @@ class ConsoleReferenceIT {
         if (element.isJsonArray()) {
             element.getAsJsonArray().forEach(inner -> names.addAll(members(inner)));
         } else if (element.isJsonObject()) {
-            for (Map.Entry<String, JsonElement> member : element.getAsJsonObject().entrySet()) {
+            for (Map.Entry<String, JsonElement> member :
+                    element.getAsJsonObject().entrySet()) {
                 names.add(member.getKey());
                 names.addAll(members(member.getValue()));
             }

@@ -28,20 +28,28 @@ class ErrorReferenceIT {
         return switch (code) {
             case INVALID_ARGUMENT -> new Advice("the request is wrong", "correct the request, as the text says");
             case NOT_FOUND ->
-                new Advice("no such model, version, region or path", "check the name; load the model, or register the region");
+                new Advice(
+                        "no such model, version, region or path",
+                        "check the name; load the model, or register the region");
             case UNAVAILABLE ->
                 new Advice(
                         "the server cannot answer now: overload, start, stop, or a model that is not ready",
                         "try again after a pause, or at another server");
             case RESOURCE_EXHAUSTED ->
-                new Advice("the request is more than a limit lets through", "send less, or raise the limit that the text names");
+                new Advice(
+                        "the request is more than a limit lets through",
+                        "send less, or raise the limit that the text names");
             case UNSUPPORTED ->
-                new Advice("the server does not do this, or not with its settings", "use what the text names, or start it with that flag");
+                new Advice(
+                        "the server does not do this, or not with its settings",
+                        "use what the text names, or start it with that flag");
             case PERMISSION_DENIED -> new Advice("the client may not do this", "ask the operator");
             case ALREADY_EXISTS -> new Advice("the name is taken", "choose another, or remove the one that has it");
             case CANCELLED -> new Advice("the client went away, or cancelled", "nothing");
             case INTERNAL ->
-                new Advice("a fault of the server or an engine", "read the server's log; try again if the request may run twice");
+                new Advice(
+                        "a fault of the server or an engine",
+                        "read the server's log; try again if the request may run twice");
             case UNKNOWN -> new Advice("nothing better is known", "as for INTERNAL");
         };
     }

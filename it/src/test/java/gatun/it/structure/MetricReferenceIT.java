@@ -57,7 +57,8 @@ class MetricReferenceIT {
     private static final Set<String> OWN_LABELS = Set.of("le", "quantile");
 
     /** The labels whose values are always all there, whatever is asked of a server. */
-    private static final Set<String> CLOSED_LABELS = Set.of("area", "cause", "limit", "reason", "result", "stage", "thread");
+    private static final Set<String> CLOSED_LABELS =
+            Set.of("area", "cause", "limit", "reason", "result", "stage", "thread");
 
     @TempDir
     static Path folder;
@@ -118,7 +119,8 @@ class MetricReferenceIT {
         try (ServerProcess server = ServerProcess.launch(models, environment, flags);
                 HttpApi http = new HttpApi(server)) {
             for (int i = 0; i < runs; i++) {
-                assertThat(http.post("/v2/models/simple/infer", SimpleModel.json()).statusCode())
+                assertThat(http.post("/v2/models/simple/infer", SimpleModel.json())
+                                .statusCode())
                         .isEqualTo(200);
             }
             return read(http.send(HttpRequest.newBuilder(server.metrics()), HttpResponse.BodyHandlers.ofString())
@@ -154,7 +156,8 @@ class MetricReferenceIT {
     }
 
     private Map<String, Family> pageOf(Path models, String... flags) throws Exception {
-        String[] all = Stream.concat(Stream.of(flags), Stream.of(NO_GPU_METRICS)).toArray(String[]::new);
+        String[] all =
+                Stream.concat(Stream.of(flags), Stream.of(NO_GPU_METRICS)).toArray(String[]::new);
         return pageOf(models, NO_GPU, 1, all);
     }
 
@@ -172,36 +175,33 @@ class MetricReferenceIT {
         Path twoInstances = models("two", "instance_group [ { kind: KIND_CPU count: 2 } ]");
 
         add("", pageOf(plain));
-        add("`" + summaries + "`", pageOf(plain, summaries));
+        add("with `" + summaries + "`", pageOf(plain, summaries));
         add(
-                "`--metrics-config=histogram_latencies=true`",
+                "with `--metrics-config=histogram_latencies=true`",
                 pageOf(plain, "--metrics-config=histogram_latencies=true"));
-        add("a model has `response_cache`", pageOf(cached, cache));
-        add("a model has `response_cache`, and `" + summaries + "`", pageOf(cached, cache, summaries));
-        add("`--model-memory-limit`", pageOf(plain, "--model-memory-limit=1000000000"));
-        add("`--access-log`", pageOf(plain, "--access-log=" + folder.resolve("access.log")));
-        add("a model is in a [process of its own](../guides/workers.md)", pageOf(plain, "--isolate=onnxruntime"));
+        add("for models with `response_cache`", pageOf(cached, cache));
+        add("for models with `response_cache`, with `" + summaries + "`", pageOf(cached, cache, summaries));
+        add("with `--model-memory-limit`", pageOf(plain, "--model-memory-limit=1000000000"));
+        add("with `--access-log`", pageOf(plain, "--access-log=" + folder.resolve("access.log")));
+        add("for models in [processes of their own](../guides/workers.md)", pageOf(plain, "--isolate=onnxruntime"));
         Map<String, String> twoCores = new HashMap<>(NO_GPU);
         twoCores.put("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=2");
         add(
-                "a model has made [trials](../guides/configure.md#what-is-learned-of-runs), unless `--adaptive=false`",
+                "after [trials](../guides/configure.md#what-is-learned-of-runs), unless `--adaptive=false`",
                 pageOf(twoInstances, twoCores, TRIAL_RUNS, NO_GPU_METRICS));
 
         NvmlStandIn.build(folder);
         String driver = CudaClient.environment().get("LD_LIBRARY_PATH");
         Map<String, String> gpu = Map.of("LD_LIBRARY_PATH", folder + ":" + driver);
-        add("there is a GPU", pageOf(plain, gpu, 1, NO_GPU_METRICS));
-        add("there is a GPU and `libnvidia-ml.so.1`, unless `" + NO_GPU_METRICS + "`", pageOf(plain, gpu, 1));
+        add("with a GPU", pageOf(plain, gpu, 1, NO_GPU_METRICS));
+        add("with a GPU and `libnvidia-ml.so.1`, unless `" + NO_GPU_METRICS + "`", pageOf(plain, gpu, 1));
 
-        without(
-                "--metrics-config=counter_latencies=false",
-                pageOf(plain, "--metrics-config=counter_latencies=false"));
+        without("--metrics-config=counter_latencies=false", pageOf(plain, "--metrics-config=counter_latencies=false"));
         without("--allow-cpu-metrics=false", pageOf(plain, "--allow-cpu-metrics=false"));
     }
 
     private static List<String> table(Map<String, Family> families, Predicate<String> wanted) {
-        List<String> rows =
-                new ArrayList<>(List.of("| name | type | labels | | only if |", "|---|---|---|---|---|"));
+        List<String> rows = new ArrayList<>(List.of("| name | type | labels | | when |", "|---|---|---|---|---|"));
         families.forEach((name, family) -> {
             if (wanted.test(name)) {
                 rows.add(family.row(name));
@@ -228,10 +228,15 @@ class MetricReferenceIT {
         Set<String> names = new TreeSet<>();
         try (Stream<Path> files = Files.find(ServerProcess.root(), 16, (path, attributes) -> path.toString()
                 .matches(".*/src/main/java/.*\\.java"))) {
-            for (Path file : files.filter(path -> !path.toString().contains("/target/")).toList()) {
+            for (Path file :
+                    files.filter(path -> !path.toString().contains("/target/")).toList()) {
                 String text = Files.readString(file);
                 if (text.contains("import gatun.memory.metrics.") || text.contains("import gatun.spi.ModelMetrics;")) {
-                    NAME_IN_SOURCE.matcher(text).results().map(name -> name.group(1)).forEach(names::add);
+                    NAME_IN_SOURCE
+                            .matcher(text)
+                            .results()
+                            .map(name -> name.group(1))
+                            .forEach(names::add);
                 }
             }
         }
