@@ -94,7 +94,7 @@ class MetricReferenceIT {
     private static Map<String, Family> read(String page) {
         Map<String, Family> read = new LinkedHashMap<>();
         Family family = new Family();
-        for (String line : page.split("\n")) {
+        for (String line : page.lines().toList()) {
             Matcher head = HEAD.matcher(line);
             if (head.matches()) {
                 family = read.computeIfAbsent(head.group(2), name -> new Family());
