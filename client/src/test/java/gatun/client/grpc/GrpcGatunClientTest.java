@@ -246,7 +246,7 @@ class GrpcGatunClientTest {
             });
             UnreachableException failure =
                     catchThrowableOfType(UnreachableException.class, () -> client.infer(REQUEST));
-            return failure.getMessage().replace(Integer.toString(listener.getLocalPort()), "PORT");
+            return String.valueOf(failure.getMessage()).replace(Integer.toString(listener.getLocalPort()), "PORT");
         }
     }
 

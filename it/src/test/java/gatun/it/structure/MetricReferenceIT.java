@@ -94,7 +94,7 @@ class MetricReferenceIT {
     private static Map<String, Family> read(String page) {
         Map<String, Family> read = new LinkedHashMap<>();
         Family family = new Family();
-        for (String line : page.split("\n")) {
+        for (String line : page.lines().toList()) {
             Matcher head = HEAD.matcher(line);
             if (head.matches()) {
                 family = read.computeIfAbsent(head.group(2), name -> new Family());
@@ -175,31 +175,33 @@ class MetricReferenceIT {
         Path twoInstances = models("two", "instance_group [ { kind: KIND_CPU count: 2 } ]");
 
         add("", pageOf(plain));
-        add("`" + summaries + "`", pageOf(plain, summaries));
-        add("`--metrics-config=histogram_latencies=true`", pageOf(plain, "--metrics-config=histogram_latencies=true"));
-        add("a model has `response_cache`", pageOf(cached, cache));
-        add("a model has `response_cache`, and `" + summaries + "`", pageOf(cached, cache, summaries));
-        add("`--model-memory-limit`", pageOf(plain, "--model-memory-limit=1000000000"));
-        add("`--access-log`", pageOf(plain, "--access-log=" + folder.resolve("access.log")));
-        add("a model is in a [process of its own](../guides/workers.md)", pageOf(plain, "--isolate=onnxruntime"));
+        add("with `" + summaries + "`", pageOf(plain, summaries));
+        add(
+                "with `--metrics-config=histogram_latencies=true`",
+                pageOf(plain, "--metrics-config=histogram_latencies=true"));
+        add("for models with `response_cache`", pageOf(cached, cache));
+        add("for models with `response_cache`, with `" + summaries + "`", pageOf(cached, cache, summaries));
+        add("with `--model-memory-limit`", pageOf(plain, "--model-memory-limit=1000000000"));
+        add("with `--access-log`", pageOf(plain, "--access-log=" + folder.resolve("access.log")));
+        add("for models in [processes of their own](../guides/workers.md)", pageOf(plain, "--isolate=onnxruntime"));
         Map<String, String> twoCores = new HashMap<>(NO_GPU);
         twoCores.put("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=2");
         add(
-                "a model has made [trials](../guides/configure.md#what-is-learned-of-runs), unless `--adaptive=false`",
+                "after [trials](../guides/configure.md#what-is-learned-of-runs), unless `--adaptive=false`",
                 pageOf(twoInstances, twoCores, TRIAL_RUNS, NO_GPU_METRICS));
 
         NvmlStandIn.build(folder);
         String driver = CudaClient.environment().get("LD_LIBRARY_PATH");
         Map<String, String> gpu = Map.of("LD_LIBRARY_PATH", folder + ":" + driver);
-        add("there is a GPU", pageOf(plain, gpu, 1, NO_GPU_METRICS));
-        add("there is a GPU and `libnvidia-ml.so.1`, unless `" + NO_GPU_METRICS + "`", pageOf(plain, gpu, 1));
+        add("with a GPU", pageOf(plain, gpu, 1, NO_GPU_METRICS));
+        add("with a GPU and `libnvidia-ml.so.1`, unless `" + NO_GPU_METRICS + "`", pageOf(plain, gpu, 1));
 
         without("--metrics-config=counter_latencies=false", pageOf(plain, "--metrics-config=counter_latencies=false"));
         without("--allow-cpu-metrics=false", pageOf(plain, "--allow-cpu-metrics=false"));
     }
 
     private static List<String> table(Map<String, Family> families, Predicate<String> wanted) {
-        List<String> rows = new ArrayList<>(List.of("| name | type | labels | | only if |", "|---|---|---|---|---|"));
+        List<String> rows = new ArrayList<>(List.of("| name | type | labels | | when |", "|---|---|---|---|---|"));
         families.forEach((name, family) -> {
             if (wanted.test(name)) {
                 rows.add(family.row(name));
