@@ -144,7 +144,8 @@ class DocumentedCommandsIT {
                 .filter(candidate -> candidate.firstLine().startsWith("examples/digit "))
                 .findFirst()
                 .orElseThrow();
-        assertThat(new PastedCommands(server, folder).run(block.firstLine() + " --url=http://localhost:8000 --grpc-url=localhost:8001"))
+        assertThat(new PastedCommands(server, folder)
+                        .run(block.firstLine() + " --url=http://localhost:8000 --grpc-url=localhost:8001"))
                 .contains("HTTP", "gRPC", "7");
     }
 

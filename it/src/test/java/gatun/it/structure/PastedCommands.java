@@ -85,6 +85,8 @@ record PastedCommands(ServerExtension server, Path folder) {
     String withPorts(String text) {
         return text.replace("localhost:8000", "localhost:" + server.httpPort())
                 .replace("localhost:8001", "localhost:" + server.grpcPort())
-                .replace("localhost:8002", "localhost:" + server.process().metrics().getPort());
+                .replace(
+                        "localhost:8002",
+                        "localhost:" + server.process().metrics().getPort());
     }
 }

@@ -58,17 +58,18 @@ class ReadmeIT {
 
     /** The text without blanks, whose number follows from the times. */
     private static String withoutTimes(String text) {
-        return text.replaceAll("\\s", "").replaceAll("[0-9.]+m?s(?=[|.])", "TIME").replaceAll("-{2,}", "-");
+        return text.replaceAll("\\s", "")
+                .replaceAll("[0-9.]+m?s(?=[|.])", "TIME")
+                .replaceAll("-{2,}", "-");
     }
 
     @Test
     void shouldAnswerAsShownWhenPastedFromTopToBottom() throws Exception {
         List<Block> pasted =
                 README.blocks().stream().filter(block -> !isListed(block)).toList();
-        assertThat(pasted)
-                .as("blocks that ask the server")
-                .isNotEmpty()
-                .allSatisfy(block -> assertThat(block.output()).as(block.text()).isPresent());
+        assertThat(pasted).as("blocks that ask the server").isNotEmpty().allSatisfy(block -> assertThat(block.output())
+                .as(block.text())
+                .isPresent());
         new PastedCommands(server, folder).assertOutputs(README, pasted);
     }
 
