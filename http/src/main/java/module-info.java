@@ -17,6 +17,7 @@ module gatun.http {
     exports gatun.http;
     exports gatun.http.connection;
     exports gatun.http.json;
+    exports gatun.http.openapi;
     exports gatun.http.routes;
     exports gatun.http.metrics to
             gatun.server;

@@ -68,7 +68,7 @@ no_jdk() {
 }
 
 # The value of $1 in the facts of the library to install.
-fact() { sed -n "s/^$1=//p" "$facts" | sed "s/VERSION/${version:-}/; s/MACHINE/${machine:-}/g"; }
+fact() { sed -n "s/^$1=//p" "$facts" | sed "s/VERSION/${library_version:-}/; s/MACHINE/${machine:-}/g"; }
 
 # The names of all libraries that can be installed, as a text.
 known_libraries() {
@@ -81,7 +81,7 @@ install_library() {
     facts=$(installs | while IFS= read -r file; do [ "${file##*/}" != "$1.properties" ] || printf '%s' "$file"; done)
     [ -n "$facts" ] || fail "what to install? Known are: gatun install $(known_libraries)"
     machine=$(uname -m)
-    version=$(version_of "$1")
+    library_version=$(version_of "$1")
     title=$(fact title)
     option=$(fact option)
     artifact=$(fact "artifact.$machine")
@@ -108,16 +108,16 @@ install_library() {
     scratch=$(mktemp -d "$cache/$1.XXXXXX") # for this user alone, and on the same disk
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    say "downloading $title $version, $size"
+    say "downloading $title $library_version, $size"
     (cd "$scratch" && JAVA_HOME=$jdk "$wrapper" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
         -Dartifact="$artifact" -Dmdep.unpack.includes="$inside" -DoutputDirectory="$scratch/jar") \
         || fail "Maven could not download $title; what it said stands above"
     mkdir "$scratch/lib"
     find "$scratch/jar" -name '*.so*' -type f -exec mv {} "$scratch/lib/" \;
-    [ -f "$scratch/lib/$file" ] || fail "the archive of $title $version has no $file"
+    [ -f "$scratch/lib/$file" ] || fail "the archive of $title $library_version has no $file"
     rm -rf "${cache:?}/$1"
     mv "$scratch/lib" "$cache/$1"
-    say "installed $title $version in $cache/$1"
+    say "installed $title $library_version in $cache/$1"
 }
 
 # Finds in $profile what the arguments of a server ask for: the last --profile, else GATUN_PROFILE, else balanced. The program

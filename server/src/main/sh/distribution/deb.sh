@@ -65,9 +65,14 @@ Depends: $depends
 Recommends: systemd
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
 Description: model inference server
- Gatun serves ONNX models and TensorFlow's SavedModels over HTTP and gRPC: the
- Open Inference Protocol of Triton and KServe, TensorFlow Serving's protocol,
- and the older v1 API. Tensors are read and written where they arrived.
+ Gatun serves models over HTTP and gRPC: the Open Inference Protocol of Triton
+ and KServe, TensorFlow Serving's protocol, and the older v1 API. Tensors are
+ read and written where they arrived.
+ .
+ It runs ONNX models, and Python models with a Python that has numpy. With
+ libraries that "gatun install" downloads it also runs TensorFlow's SavedModels,
+ PyTorch's compiled packages, and decision trees of XGBoost and LightGBM; with a
+ GPU's driver it runs CUDA kernels.
  .
  The service serves the models in /var/lib/gatun/models, as
  /etc/gatun/gatun.yaml says.

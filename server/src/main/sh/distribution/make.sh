@@ -48,7 +48,7 @@ for facts in "$project"/backends/*/src/main/install/*.properties; do
     cp "$facts" "$made/lib/install"
     sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/install/$library.version"
 done
-cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
+cp "$project/LICENSE" "$project/CHANGELOG.md" "$project/server/src/main/sh/distribution/README.md" "$made"
 cp "$project/server/src/main/resources/gatun/server/gatun.jfc" "$made/lib"
 cp -R "$project/examples/models/." "$made/models"
 

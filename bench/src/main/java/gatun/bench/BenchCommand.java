@@ -104,7 +104,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ProgressLine progress = new ProgressLine(System.err, Terminal.hasErrorStream());
-        try (Interruption interruption = Interruption.listen()) {
+        try (Interruption interruption = Interruption.listen(spec.commandLine().getErr())) {
             Report report = new Bench(this, embedded, progress, interruption).run();
             progress.clear();
             spec.commandLine().getOut().print(TextReport.text(report));
@@ -130,7 +130,9 @@ public final class BenchCommand implements Callable<Integer> {
     String commandLine() {
         StringBuilder text = new StringBuilder("gatun bench");
         boolean secret = false;
-        for (String argument : spec.commandLine().getParseResult().originalArgs()) {
+        List<String> typed = spec.commandLine().getParseResult().originalArgs();
+        // Those of a subcommand begin with its name.
+        for (String argument : typed.subList(spec.parent() == null ? 0 : 1, typed.size())) {
             String flag = argument.replaceFirst("=.*", "");
             boolean isSecret = flag.equals("--token") || flag.equals("--header") || flag.startsWith("-H");
             if (secret) {

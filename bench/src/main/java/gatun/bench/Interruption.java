@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench;
 
+import java.io.PrintWriter;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -10,14 +11,17 @@ final class Interruption implements AutoCloseable {
 
     private final CountDownLatch finished = new CountDownLatch(1);
     private final Thread hook = new Thread(this::interrupt, "bench-interruption");
+    private final PrintWriter err;
     private volatile boolean asked;
     private volatile boolean measuring;
 
-    private Interruption() {}
+    Interruption(PrintWriter err) {
+        this.err = err;
+    }
 
-    /** Listens from now on. */
-    static Interruption listen() {
-        Interruption interruption = new Interruption();
+    /** Listens from now on. What there is to say besides the result goes to {@code err}. */
+    static Interruption listen(PrintWriter err) {
+        Interruption interruption = new Interruption(err);
         Runtime.getRuntime().addShutdownHook(interruption.hook);
         return interruption;
     }
@@ -44,17 +48,24 @@ final class Interruption implements AutoCloseable {
         }
     }
 
-    private void interrupt() {
+    /** Runs when the process is to end. */
+    void interrupt() {
         asked = true;
         if (!measuring) {
+            say("gatun: interrupted before anything was measured");
             return;
         }
         try {
             if (!finished.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
-                System.err.println("gatun: the measurement did not end within " + WAIT_SECONDS + " s");
+                say("gatun: the measurement did not end within " + WAIT_SECONDS + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void say(String line) {
+        err.println(line);
+        err.flush();
     }
 }

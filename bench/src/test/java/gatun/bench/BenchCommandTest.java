@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 class BenchCommandTest {
     private final BenchCommand command = new BenchCommand(repository -> {
@@ -23,6 +24,14 @@ class BenchCommandTest {
         assertThat(command.commandLine())
                 .isEqualTo("gatun bench -m simple --token=... --token=... ... -H ... ... -H ... --header=... -t1")
                 .doesNotContain("abc", "def", "ghi", "jkl", "mno");
+    }
+
+    @Test
+    void shouldNameItselfOnceInTheResult() {
+        new CommandLine(CommandSpec.create().name("gatun"))
+                .addSubcommand("bench", line)
+                .parseArgs("bench", "-m", "bench");
+        assertThat(command.commandLine()).isEqualTo("gatun bench -m bench");
     }
 
     @Test

@@ -3,6 +3,8 @@ package gatun.client;
 
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ElementValues;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
@@ -17,14 +19,6 @@ import java.util.List;
  * is sent; arrays that come out are copies. Stateless and safe for any thread.
  */
 public final class ArrayTensors {
-    private static final ValueLayout.OfShort INT16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong INT64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble FP64 =
-            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     static {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new UnsupportedOperationException("tensors are little endian, and this machine is not");
@@ -36,6 +30,23 @@ public final class ArrayTensors {
     /** An FP32 tensor; without dimensions it has one, the array's length. */
     public static Tensor of(String name, float[] values, long... shape) {
         return of(name, Datatype.FP32, MemorySegment.ofArray(values), values.length, shape);
+    }
+
+    /**
+     * A tensor of floating-point numbers. Elements of FP16 and BF16 are converted now, to the nearest, and to an even
+     * last digit between two: the array is not looked at again.
+     *
+     * @param datatype FP32, FP16 or BF16
+     */
+    public static Tensor of(String name, Datatype datatype, float[] values, long... shape) {
+        return switch (datatype) {
+            case FP32 -> of(name, values, shape);
+            case FP16, BF16 ->
+                of(name, datatype, MemorySegment.ofArray(halves(datatype, values)), values.length, shape);
+            default ->
+                throw new IllegalArgumentException("tensor '" + name + "' of datatype " + datatype
+                        + " was given a float[]: expected FP32, FP16 or BF16");
+        };
     }
 
     /** An FP64 tensor. */
@@ -90,30 +101,49 @@ public final class ArrayTensors {
         return checked(new TensorSpec(name, datatype, Shape.of(shape)), bytes);
     }
 
-    /** The elements of an FP32 tensor. */
+    /** The elements of an FP32 tensor, or the values of those of an FP16 or BF16 one. */
     public static float[] floats(Tensor tensor) {
-        return expect(tensor, "floats()", Datatype.FP32).toArray(FP32);
+        MemorySegment bytes = expect(tensor, "floats()", Datatype.FP32, Datatype.FP16, Datatype.BF16);
+        if (tensor.spec().datatype() == Datatype.FP32) {
+            return bytes.toArray(ElementLayouts.FP32);
+        }
+        boolean half = tensor.spec().datatype() == Datatype.FP16;
+        float[] values = new float[Math.toIntExact(bytes.byteSize() / Short.BYTES)];
+        for (int i = 0; i < values.length; i++) {
+            short bits = bytes.getAtIndex(ElementLayouts.INT16, i);
+            values[i] = half ? Float.float16ToFloat(bits) : ElementValues.fromBfloat16(bits);
+        }
+        return values;
+    }
+
+    /** The bits of FP16 or BF16 elements. */
+    static short[] halves(Datatype datatype, float... values) {
+        short[] bits = new short[values.length];
+        for (int i = 0; i < bits.length; i++) {
+            bits[i] = datatype == Datatype.FP16 ? Float.floatToFloat16(values[i]) : ElementValues.toBfloat16(values[i]);
+        }
+        return bits;
     }
 
     /** The elements of an FP64 tensor. */
     public static double[] doubles(Tensor tensor) {
-        return expect(tensor, "doubles()", Datatype.FP64).toArray(FP64);
+        return expect(tensor, "doubles()", Datatype.FP64).toArray(ElementLayouts.FP64);
     }
 
     /** The elements of an INT32 tensor, or the bits of a UINT32 one. */
     public static int[] ints(Tensor tensor) {
-        return expect(tensor, "ints()", Datatype.INT32, Datatype.UINT32).toArray(INT32);
+        return expect(tensor, "ints()", Datatype.INT32, Datatype.UINT32).toArray(ElementLayouts.INT32);
     }
 
     /** The elements of an INT64 tensor, or the bits of a UINT64 one. */
     public static long[] longs(Tensor tensor) {
-        return expect(tensor, "longs()", Datatype.INT64, Datatype.UINT64).toArray(INT64);
+        return expect(tensor, "longs()", Datatype.INT64, Datatype.UINT64).toArray(ElementLayouts.INT64);
     }
 
     /** The elements of an INT16 tensor, or the bits of a UINT16, FP16 or BF16 one. */
     public static short[] shorts(Tensor tensor) {
         return expect(tensor, "shorts()", Datatype.INT16, Datatype.UINT16, Datatype.FP16, Datatype.BF16)
-                .toArray(INT16);
+                .toArray(ElementLayouts.INT16);
     }
 
     /** The bytes of any tensor as they lie in memory. */
@@ -177,11 +207,11 @@ public final class ArrayTensors {
 
     private static String advice(Datatype actual) {
         return switch (actual) {
-            case FP32 -> "use floats()";
+            case FP32, FP16, BF16 -> "use floats()";
             case FP64 -> "use doubles()";
             case INT32, UINT32 -> "use ints()";
             case INT64, UINT64 -> "use longs()";
-            case INT16, UINT16, FP16, BF16 -> "use shorts()";
+            case INT16, UINT16 -> "use shorts()";
             case BOOL -> "use booleans()";
             case BYTES -> "use strings()";
             case INT8, UINT8, INVALID -> "use bytes()";

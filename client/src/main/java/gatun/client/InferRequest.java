@@ -167,6 +167,11 @@ public final class InferRequest {
             return input(ArrayTensors.of(name, values, shape));
         }
 
+        /** Adds an FP32, FP16 or BF16 input; see {@link ArrayTensors#of(String, Datatype, float[], long...)}. */
+        public Builder input(String name, Datatype datatype, float[] values, long... shape) {
+            return input(ArrayTensors.of(name, datatype, values, shape));
+        }
+
         /** Adds an INT32 input. */
         public Builder input(String name, int[] values, long... shape) {
             return input(ArrayTensors.of(name, values, shape));

@@ -13,6 +13,7 @@ import java.util.Map;
  */
 public final class InferResponse implements AutoCloseable {
     private static final Hold NO_MEMORY = () -> {};
+    private static final int SHOWN_OUTPUTS = 8;
 
     private final String model;
     private final String version;
@@ -111,7 +112,7 @@ public final class InferResponse implements AutoCloseable {
                 + outputs.stream().map(output -> output.spec().name()).toList());
     }
 
-    /** A copy of an FP32 output. */
+    /** A copy of an FP32 output, or the values of an FP16 or BF16 one. */
     public float[] floats(String output) {
         return ArrayTensors.floats(output(output));
     }
@@ -158,6 +159,36 @@ public final class InferResponse implements AutoCloseable {
         if (!closed && memory != NO_MEMORY) {
             closed = true;
             memory.close();
+        }
+    }
+
+    /** The model, and the first outputs with their first elements; after {@link #close} no elements. */
+    @Override
+    public String toString() {
+        StringBuilder text =
+                new StringBuilder("answer of model '").append(model).append('\'');
+        if (!version.isEmpty()) {
+            text.append(" version ").append(version);
+        }
+        if (!id.isEmpty()) {
+            text.append(" to request '").append(id).append('\'');
+        }
+        if (closed) {
+            return text.append(", closed").toString();
+        }
+        append(text, "", outputs);
+        append(text, "in regions: ", inRegions);
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, String title, List<?> tensors) {
+        for (int i = 0; i < tensors.size(); i++) {
+            text.append(i == 0 ? "\n    " + title : "\n    ");
+            if (i == SHOWN_OUTPUTS) {
+                text.append("and ").append(tensors.size() - i).append(" more");
+                return;
+            }
+            text.append(tensors.get(i));
         }
     }
 

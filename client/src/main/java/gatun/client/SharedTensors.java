@@ -142,8 +142,13 @@ public final class SharedTensors implements AutoCloseable {
         set(name, MemorySegment.ofArray(values), "long[]", Datatype.INT64, Datatype.UINT64);
     }
 
-    /** Sets an FP32 input. */
+    /** Sets an FP32 input, or one of FP16 or BF16 to the nearest values that it has. */
     public void set(String name, float... values) {
+        Datatype datatype = input(name, "set()").spec.datatype();
+        if (datatype == Datatype.FP16 || datatype == Datatype.BF16) {
+            set(name, ArrayTensors.halves(datatype, values));
+            return;
+        }
         set(name, MemorySegment.ofArray(values), "float[]", Datatype.FP32, Datatype.FP32);
     }
 
@@ -221,7 +226,7 @@ public final class SharedTensors implements AutoCloseable {
         return ArrayTensors.longs(copyable(output, "longs()"));
     }
 
-    /** A copy of an FP32 output. */
+    /** A copy of an FP32 output, or the values of an FP16 or BF16 one. */
     public float[] floats(String output) {
         return ArrayTensors.floats(copyable(output, "floats()"));
     }

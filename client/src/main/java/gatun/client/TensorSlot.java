@@ -130,7 +130,8 @@ final class TensorSlot {
             case FP64 -> "a double[]";
             case INT32, UINT32 -> "an int[]";
             case INT64, UINT64 -> "a long[]";
-            case INT16, UINT16, FP16, BF16 -> "a short[]";
+            case FP16, BF16 -> "a float[] or a short[]";
+            case INT16, UINT16 -> "a short[]";
             case INT8, UINT8 -> "a byte[]";
             case BOOL -> "a boolean[]";
             case BYTES -> "a String[]";
@@ -142,6 +143,6 @@ final class TensorSlot {
 
     @Override
     public String toString() {
-        return "'" + spec.name() + "' " + spec.datatype() + " " + spec.shape();
+        return spec.toString();
     }
 }

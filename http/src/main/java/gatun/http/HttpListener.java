@@ -110,7 +110,12 @@ public final class HttpListener {
         stop.cutPipelines();
     }
 
-    /** At most {@code limit} of the connections that are open, as they are used now, in no order. */
+    /** How many of the open connections only look at the server. */
+    public int viewerCount() {
+        return (int) configured.stream().mapToLong(HttpConnections::viewerCount).sum();
+    }
+
+    /** At most {@code limit} of clients' connections that are open, as they are used now, in no order. */
     public List<ConnectionUse> connections(int limit) {
         return configured.stream().flatMap(HttpConnections::uses).limit(limit).toList();
     }

@@ -11,6 +11,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
@@ -119,8 +120,7 @@ public class ClientMemoryBenchmark {
         server = GatunServer.open(ServerOptions.of(pool, regions)
                 .repository(repository)
                 .backend(new Reading())
-                .logged(false)
-                .trustClients(inPlace));
+                .models(ModelSettings.STANDARD.withoutLog().trustingClients(inPlace)));
         model = server.model("m", "");
         spec = new TensorSpec("IN", Datatype.INT64, Shape.of(count));
     }

@@ -3,8 +3,8 @@ package gatun.jmh;
 
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.BatchRunner;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.scheduling.Ticket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The cost of scheduling for a request from its submission to its completion, with an engine that does nothing: so many
- * clients, each a virtual thread as in the server, submit a ticket, wait for its end, and submit the next.
+ * clients, each a virtual thread as in the server, submit a request, wait for its end, and submit the next.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -38,7 +38,7 @@ public class SchedulerBenchmark {
     private static final int REQUESTS = 200_000;
     private static final Duration GRACE = Duration.ofSeconds(10);
 
-    private static final class Request extends Ticket {}
+    private static final class Request extends PendingRequest {}
 
     /** An engine that does nothing. */
     private record Idle(boolean isBoundToThread) implements BatchRunner<Request> {

@@ -13,9 +13,9 @@ import java.util.Set;
 public record ModelSettings(Control control, Loading loading, Runs runs) {
     /** The defaults. */
     public static final ModelSettings STANDARD = new ModelSettings(
-            new Control(ControlMode.NONE, Duration.ofSeconds(15), Optional.empty(), true, true),
+            new Control(ControlMode.NONE, Duration.ofSeconds(15), Optional.empty(), true, true, true),
             new Loading("", true, false, 4, 0, Duration.ZERO, Duration.ZERO, OptionalLong.empty()),
-            new Runs(Optional.empty(), EnumSet.allOf(Subject.class)));
+            new Runs(Optional.empty(), EnumSet.allOf(Subject.class), 4096, false));
 
     /** The same with another choice of models. */
     public ModelSettings with(Control other) {
@@ -32,6 +32,18 @@ public record ModelSettings(Control control, Loading loading, Runs runs) {
         return new ModelSettings(control, loading, other);
     }
 
+    /** The same, with clients' memory touched in place always, or only where clients' changes do no harm. */
+    public ModelSettings trustingClients(boolean enabled) {
+        return with(new Runs(runs.rateLimit, runs.learned, runs.queueLimit, enabled));
+    }
+
+    /** The same, with a log of failures only. */
+    public ModelSettings withoutLog() {
+        Control old = control;
+        return with(
+                new Control(old.mode, old.pollInterval, old.loadModels, old.exitOnError, old.strictReadiness, false));
+    }
+
     /**
      * The models that are loaded, and the consequences where one is not.
      *
@@ -40,13 +52,15 @@ public record ModelSettings(Control control, Loading loading, Runs runs) {
      * @param loadModels the only models to load at start; empty for all
      * @param exitOnError whether a model that cannot be loaded, or a repository that cannot be read, ends the start
      * @param strictReadiness whether the server is ready only when all models are
+     * @param logged whether the log tells which versions come and go; it tells failures in any case
      */
     public record Control(
             ControlMode mode,
             Duration pollInterval,
             Optional<List<String>> loadModels,
             boolean exitOnError,
-            boolean strictReadiness) {}
+            boolean strictReadiness,
+            boolean logged) {}
 
     /**
      * How models are configured and loaded.
@@ -83,11 +97,20 @@ public record ModelSettings(Control control, Loading loading, Runs runs) {
         }
     }
 
-    /** How models are run: amounts of resources, if instances wait for theirs, and what is learned of runs. */
-    public record Runs(Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
+    /**
+     * How models are run.
+     *
+     * @param rateLimit the amounts of resources, if instances wait for theirs
+     * @param learned what is learned of runs
+     * @param queueLimit how many requests may wait for a model whose configuration sets no limit; at least 1
+     * @param trustsClients whether runs touch clients' memory in place whatever the backend says
+     */
+    public record Runs(
+            Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned, int queueLimit, boolean trustsClients) {
         /** Keeps a copy of the subjects. */
         public Runs {
             learned = Set.copyOf(learned);
+            queueLimit = Math.max(1, queueLimit);
         }
     }
 }

@@ -47,7 +47,7 @@ public final class Listener implements AutoCloseable {
      * Binds the address before models are loaded. Ports stay bound until {@code held} is closed, so that two listeners
      * on one port are found. Throws {@link StartException}, which names the flag.
      */
-    static void reserve(Endpoint endpoint, OpenResources held) {
+    static void reserve(Endpoint endpoint, ResourceStack held) {
         SocketAddress address = endpoint.address();
         try {
             if (address instanceof UnixDomainSocketAddress unix) {

@@ -33,12 +33,12 @@ final class PrivateServer implements AskedServer {
     /** Its clients have left when it closes. */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
-    private final OpenResources opened;
+    private final ResourceStack resources;
     private final SocketAddress http;
     private final SocketAddress grpc;
 
-    private PrivateServer(OpenResources opened, SocketAddress http, SocketAddress grpc) {
-        this.opened = opened;
+    private PrivateServer(ResourceStack resources, SocketAddress http, SocketAddress grpc) {
+        this.resources = resources;
         this.http = http;
         this.grpc = grpc;
     }
@@ -47,19 +47,19 @@ final class PrivateServer implements AskedServer {
     static PrivateServer start(ServerSettings first, Path repository, Path sockets) {
         UnixDomainSocketAddress http = UnixDomainSocketAddress.of(sockets.resolve("http"));
         UnixDomainSocketAddress grpc = UnixDomainSocketAddress.of(sockets.resolve("grpc"));
-        OpenResources opened = new OpenResources();
+        ResourceStack resources = new ResourceStack();
         try {
-            BufferPool buffers = opened.add(BufferPool.withReserve(POOL_BYTES, ""));
-            SharedRegions regions = opened.add(SharedRegions.open(buffers));
-            GatunServer inference = opened.add(GatunServer.open(options(first, repository, buffers, regions)));
-            ProtocolListeners edges = new ProtocolListeners(
+            BufferPool buffers = resources.add(BufferPool.withReserve(POOL_BYTES, ""));
+            SharedRegions regions = resources.add(SharedRegions.open(buffers));
+            GatunServer inference = resources.add(GatunServer.open(options(first, repository, buffers, regions)));
+            ProtocolListeners listeners = new ProtocolListeners(
                     settings(first), List.of(new Endpoint(Kind.HTTP, http), new Endpoint(Kind.GRPC, grpc)));
-            edges.prepare(inference, new FetchWatch(FetchProgress.NONE), opened);
-            edges.listen();
-            return new PrivateServer(opened, http, grpc);
+            listeners.prepare(inference, new FetchWatch(FetchProgress.NONE), resources);
+            listeners.listen();
+            return new PrivateServer(resources, http, grpc);
         } catch (RuntimeException | Error e) {
             try {
-                opened.close();
+                resources.close();
             } catch (RuntimeException second) {
                 e.addSuppressed(second);
             }
@@ -71,9 +71,9 @@ final class PrivateServer implements AskedServer {
             ServerSettings first, Path repository, BufferPool buffers, SharedRegions regions) {
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .repository(repository)
-                .models(ModelSettings.STANDARD.with(
-                        ModelSettings.STANDARD.loading().withConfigurations("", false, false)))
-                .logged(false)
+                .models(ModelSettings.STANDARD
+                        .with(ModelSettings.STANDARD.loading().withConfigurations("", false, false))
+                        .withoutLog())
                 .exitTimeout(GRACE);
         first.models()
                 .backends()
@@ -106,6 +106,6 @@ final class PrivateServer implements AskedServer {
 
     @Override
     public void close() {
-        opened.close();
+        resources.close();
     }
 }

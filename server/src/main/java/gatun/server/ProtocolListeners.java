@@ -99,13 +99,13 @@ final class ProtocolListeners {
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
         }
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             endpoints.forEach(endpoint -> Listener.reserve(endpoint, held));
         }
     }
 
-    /** Creates the protocols and the listeners, which do not listen yet. {@code opened} owns them. */
-    void prepare(InferenceServer inference, FetchWatch fetches, OpenResources opened) {
+    /** Creates the protocols and the listeners, which do not listen yet. {@code resources} owns them. */
+    void prepare(InferenceServer inference, FetchWatch fetches, ResourceStack resources) {
         ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
         HostNames hosts = new HostNames(settings.clients().hosts());
@@ -140,7 +140,7 @@ final class ProtocolListeners {
                         fetches,
                         () -> listening));
         create(context);
-        GrpcListener grpcListener = opened.add(GrpcListener.of(
+        GrpcListener grpcListener = resources.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()
                         .withKeepalive(asked.grpc().keepalive())
@@ -151,11 +151,11 @@ final class ProtocolListeners {
                 protocols.sequencedValues().stream()
                         .flatMap(one -> one.grpc().stream())
                         .toList()));
-        opened.add(listeners);
+        resources.add(listeners);
         http = Optional.of(httpListener);
         grpc = Optional.of(grpcListener);
         AutoCloseable announcement = grpcListener::announceStop;
-        opened.add(announcement);
+        resources.add(announcement);
         for (Endpoint endpoint : endpoints) {
             prepared.add(new Listener.Prepared(
                     endpoint,
@@ -167,7 +167,7 @@ final class ProtocolListeners {
         }
         // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
         // end.
-        protocols.sequencedValues().forEach(opened::add);
+        protocols.sequencedValues().forEach(resources::add);
     }
 
     private void create(ProtocolContext context) {

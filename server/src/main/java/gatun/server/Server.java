@@ -63,14 +63,15 @@ final class Server implements AutoCloseable {
     /** How long submitting a request may take that was begun behind a response which did not end its connection. */
     private static final Duration BEGIN = Duration.ofMillis(20);
 
-    private final OpenResources opened;
-    private final ProtocolListeners edges;
+    private final ResourceStack resources;
+    private final ProtocolListeners listeners;
     private final GatunServer inference;
     private final List<Endpoint> endpoints;
 
-    private Server(OpenResources opened, ProtocolListeners edges, GatunServer inference, List<Endpoint> endpoints) {
-        this.opened = opened;
-        this.edges = edges;
+    private Server(
+            ResourceStack resources, ProtocolListeners listeners, GatunServer inference, List<Endpoint> endpoints) {
+        this.resources = resources;
+        this.listeners = listeners;
         this.inference = inference;
         this.endpoints = endpoints;
     }
@@ -90,16 +91,17 @@ final class Server implements AutoCloseable {
         given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryAdvice.remarks(engines, repository).stream())
                 .forEach(LOG::warn);
-        ProtocolListeners edges = new ProtocolListeners(given, given.listeners().endpoints());
-        edges.reserve();
-        OpenResources opened = new OpenResources();
+        ProtocolListeners listeners =
+                new ProtocolListeners(given, given.listeners().endpoints());
+        listeners.reserve();
+        ResourceStack resources = new ResourceStack();
         try {
-            FetchedModels fetched = opened.add(FetchedModels.open(given.models()));
+            FetchedModels fetched = resources.add(FetchedModels.open(given.models()));
             ServerSettings settings = given.with(fetched.models());
             boolean shared = !settings.models().backends().isolated().isEmpty();
-            BufferPool buffers = opened.add(buffers(settings.memory(), shared));
+            BufferPool buffers = resources.add(buffers(settings.memory(), shared));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
-            SharedRegions regions = opened.add(SharedRegions.open(buffers));
+            SharedRegions regions = resources.add(SharedRegions.open(buffers));
             if (settings.memory().clientMemory().registration()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
                 if (settings.memory().trustedClients()) {
@@ -109,20 +111,20 @@ final class Server implements AutoCloseable {
                             Setting.TRUST_CLIENT_SHM);
                 }
             }
-            ProcessIsolation isolation = opened.add(new ProcessIsolation(
+            ProcessIsolation isolation = resources.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
-            GatunServer inference = opened.add(
+            GatunServer inference = resources.add(
                     withoutModels(settings, log, accessLog, buffers, regions, isolation, installed, fetched, stop));
             FutureTask<Void> loads = new FutureTask<>(inference::loadModels, null);
             Thread.ofPlatform().daemon().name("models").start(loads);
             // Beside the loads, which leave processors idle while the first of them opens an engine.
             try {
-                edges.prepare(inference, fetched.watch(), opened);
+                listeners.prepare(inference, fetched.watch(), resources);
             } finally {
                 await(loads); // nothing is closed while models load
             }
             if (stop.isTold()) {
-                return new Server(opened, edges, inference, List.of());
+                return new Server(resources, listeners, inference, List.of());
             }
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
@@ -131,23 +133,23 @@ final class Server implements AutoCloseable {
             requireAllModels(settings.models().control(), loaded, report);
             warmUp(settings, installed, inference, stop);
             if (stop.isTold()) {
-                return new Server(opened, edges, inference, List.of());
+                return new Server(resources, listeners, inference, List.of());
             }
-            List<Endpoint> endpoints = edges.listen();
+            List<Endpoint> endpoints = listeners.listen();
             settings.models()
                     .sources()
                     .list()
                     .filter(list -> list.filePoll().isPositive())
-                    .ifPresent(list -> opened.add(ModelListPoll.start(list, inference)));
+                    .ifPresent(list -> resources.add(ModelListPoll.start(list, inference)));
             AutoCloseable announcement = inference::announceStop;
-            opened.add(announcement);
-            AutoCloseable lastCall = () -> letArrive(edges);
-            opened.add(lastCall);
-            settings.lifecycle().readyFile().ifPresent(file -> opened.add(ReadyFile.write(file, endpoints)));
-            return new Server(opened, edges, inference, endpoints);
+            resources.add(announcement);
+            AutoCloseable lastCall = () -> letArrive(listeners);
+            resources.add(lastCall);
+            settings.lifecycle().readyFile().ifPresent(file -> resources.add(ReadyFile.write(file, endpoints)));
+            return new Server(resources, listeners, inference, endpoints);
         } catch (Throwable t) {
             try {
-                opened.close();
+                resources.close();
             } catch (RuntimeException e) {
                 t.addSuppressed(e);
             }
@@ -194,27 +196,27 @@ final class Server implements AutoCloseable {
     /** Reports the server as not ready while it goes on serving. {@link #close} follows. */
     void drain() {
         // First, so that whoever hears that the server is not ready finds that its responses end connections.
-        edges.drain();
+        listeners.drain();
         inference.announceDrain();
     }
 
     /** Reads the certificates anew, for connections that come from now on. */
     void reopen() {
-        edges.reopen();
+        listeners.reopen();
     }
 
     /** Waits until the requests that are on their way are read; their connections end with the responses. */
-    private static void letArrive(ProtocolListeners edges) throws InterruptedException {
-        edges.endHttp();
+    private static void letArrive(ProtocolListeners listeners) throws InterruptedException {
+        listeners.endHttp();
         Thread.sleep(ARRIVAL);
-        edges.cutHttpPipelines();
+        listeners.cutHttpPipelines();
         Thread.sleep(BEGIN);
     }
 
     /** Takes no more requests, lets running ones finish within the exit timeout, and gives everything back. */
     @Override
     public void close() {
-        opened.close();
+        resources.close();
     }
 
     private static GatunServer withoutModels(
@@ -237,11 +239,10 @@ final class Server implements AutoCloseable {
                 .accessLog(accessLog)
                 .isolation(isolation, models.backends().isolated())
                 .tracing(settings.tracing().open())
-                .models(models.forRuntime())
+                .models(models.forRuntime().trustingClients(settings.memory().trustedClients()))
                 .whenStopping(stop::whenTold)
                 .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
                 .repositoryRefresh(fetched)
-                .trustClients(settings.memory().trustedClients())
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (models.warmUpIterations() > 0) {

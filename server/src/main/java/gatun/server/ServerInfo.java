@@ -91,7 +91,8 @@ final class ServerInfo implements ServerSurroundings {
                 refused += one.refused(refusal);
             }
         }
-        return new Connections(overHttp, overGrpc, refused);
+        // One that closes at this moment may be counted by the listener no more.
+        return new Connections(Math.max(0, overHttp - http.viewerCount()), overGrpc, refused);
     }
 
     @Override

@@ -74,7 +74,7 @@ class ListenerTest {
     @Test
     void shouldNameThePortAndTheFlagWhereAPortIsInUse() throws Exception {
         try (ServerSocketChannel other = ServerSocketChannel.open().bind(loopback(0));
-                OpenResources held = new OpenResources()) {
+                ResourceStack held = new ResourceStack()) {
             int port = ((InetSocketAddress) other.getLocalAddress()).getPort();
             assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.GRPC, loopback(port)), held))
                     .isInstanceOf(StartException.class)
@@ -88,7 +88,7 @@ class ListenerTest {
         try (ServerSocketChannel free = ServerSocketChannel.open().bind(loopback(0))) {
             port = ((InetSocketAddress) free.getLocalAddress()).getPort();
         }
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             Listener.reserve(new Endpoint(Kind.HTTP, loopback(port)), held);
             assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.METRICS, loopback(port)), held))
                     .hasMessageContaining("--metrics-port=" + port);
@@ -97,7 +97,7 @@ class ListenerTest {
 
     @Test
     void shouldNameTheFlagOfAnAddressThatIsNotHere() {
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             assertThatThrownBy(() ->
                             Listener.reserve(new Endpoint(Kind.HTTP, new InetSocketAddress("192.0.2.1", 0)), held))
                     .hasMessageContaining("--http-address=192.0.2.1: cannot listen there");
@@ -128,7 +128,7 @@ class ListenerTest {
                 .bind(UnixDomainSocketAddress.of(path))
                 .close();
         assertThat(path).exists();
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             Listener.reserve(new Endpoint(Kind.HTTP, UnixDomainSocketAddress.of(path)), held);
         }
         assertThat(path).doesNotExist();
@@ -140,7 +140,7 @@ class ListenerTest {
         UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);
         try (ServerSocketChannel other =
                         ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
-                OpenResources held = new OpenResources()) {
+                ResourceStack held = new ResourceStack()) {
             assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, address), held))
                     .hasMessageContaining("--http-unix-socket=" + path + ": another server listens there");
             assertThat(other.isOpen()).isTrue();
@@ -156,7 +156,7 @@ class ListenerTest {
         UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);
         ServerSocketChannel other =
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             Listener.reserve(new Endpoint(Kind.GRPC, address), held);
             try (SocketChannel client = SocketChannel.open(address)) {
                 assertThat(client.isConnected())
@@ -181,7 +181,7 @@ class ListenerTest {
     @Test
     void shouldLeaveAFileThatIsNoSocketAlone() throws Exception {
         Path path = Files.writeString(folder.resolve("file"), "mine");
-        try (OpenResources held = new OpenResources()) {
+        try (ResourceStack held = new ResourceStack()) {
             assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, UnixDomainSocketAddress.of(path)), held))
                     .hasMessageContaining("is not a socket");
         }

@@ -2,6 +2,7 @@
 package gatun.bench.data;
 
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementValues;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -16,7 +17,6 @@ public final class Elements {
     private static final ValueLayout.OfFloat FP32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble FP64 =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final int BF16_SHIFT = 16;
 
     private Elements() {}
 
@@ -31,7 +31,7 @@ public final class Elements {
         long offset = index * datatype.byteSize();
         switch (datatype) {
             case FP16 -> tensor.set(INT16, offset, Float.floatToFloat16((float) value));
-            case BF16 -> tensor.set(INT16, offset, bfloat16((float) value));
+            case BF16 -> tensor.set(INT16, offset, ElementValues.toBfloat16((float) value));
             case FP32 -> tensor.set(FP32, offset, (float) value);
             case FP64 -> tensor.set(FP64, offset, value);
             default -> throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
@@ -42,7 +42,7 @@ public final class Elements {
         long offset = index * datatype.byteSize();
         return switch (datatype) {
             case FP16 -> Float.float16ToFloat(tensor.get(INT16, offset));
-            case BF16 -> Float.intBitsToFloat(tensor.get(INT16, offset) << BF16_SHIFT);
+            case BF16 -> ElementValues.fromBfloat16(tensor.get(INT16, offset));
             case FP32 -> tensor.get(FP32, offset);
             case FP64 -> tensor.get(FP64, offset);
             default -> throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
@@ -77,15 +77,5 @@ public final class Elements {
             case UINT64 -> Long.toUnsignedString(tensor.get(INT64, offset));
             default -> throw new IllegalArgumentException(datatype + " has no numbers of a fixed size");
         };
-    }
-
-    /** To the nearest, and to an even last digit between two. */
-    private static short bfloat16(float value) {
-        int bits = Float.floatToRawIntBits(value);
-        if (Float.isNaN(value)) {
-            return (short) ((bits >>> BF16_SHIFT) | 0x40);
-        }
-        int half = 0x7FFF + ((bits >>> BF16_SHIFT) & 1);
-        return (short) ((bits + half) >>> BF16_SHIFT);
     }
 }

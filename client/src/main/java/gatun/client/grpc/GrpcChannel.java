@@ -4,8 +4,7 @@ package gatun.client.grpc;
 import gatun.client.ClientOptions;
 import gatun.client.Compression;
 import gatun.client.ServerAddress;
-import gatun.client.TlsOptions;
-import gatun.memory.tensor.IoFailure;
+import gatun.client.calls.TlsFiles;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
@@ -21,7 +20,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.stub.MetadataUtils;
-import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -97,24 +95,10 @@ public final class GrpcChannel implements AutoCloseable {
         if (!options.server().tls()) {
             return InsecureChannelCredentials.create();
         }
-        TlsOptions tls = options.tls();
-        try {
-            TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
-            if (tls.authorities().isPresent()) {
-                credentials.trustManager(tls.authorities().get().toFile());
-            }
-            if (tls.certificate().isPresent()) {
-                credentials.keyManager(
-                        tls.certificate().get().toFile(),
-                        tls.key().orElseThrow().toFile());
-            }
-            return credentials.build();
-        } catch (IOException | IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "TLS cannot be set up with " + tls + ": " + IoFailure.describe(e)
-                            + "; expected certificates, and a private key of PKCS 8, in PEM files",
-                    e);
-        }
+        TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
+        TlsFiles.trustManagers(options.tls()).ifPresent(credentials::trustManager);
+        TlsFiles.keyManagers(options.tls()).ifPresent(credentials::keyManager);
+        return credentials.build();
     }
 
     private static Metadata metadata(Map<String, String> headers) {

@@ -3,9 +3,11 @@ package gatun.client.grpc;
 
 import gatun.client.ClientException;
 import gatun.client.MalformedResponseException;
+import gatun.client.ServerAddress;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.client.UnreachableException;
+import gatun.client.calls.ConnectFailure;
 import gatun.client.calls.Deadline;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -16,6 +18,7 @@ import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +74,7 @@ final class GrpcFailures {
         return switch (status.getCode()) {
             case UNAVAILABLE, UNKNOWN, INTERNAL, CANCELLED ->
                 unreachable(
-                        what + " of " + address + " failed: " + reason(text, cause),
+                        what + " of " + address + " failed: " + reason(address, status, text),
                         status,
                         neverConnected(cause, text));
             // The library's own judgement of a response or a request, such as a message that is too large.
@@ -134,7 +137,24 @@ final class GrpcFailures {
         return text.startsWith("Unable to resolve host");
     }
 
-    private static String reason(String text, @Nullable Throwable cause) {
+    private static String reason(String address, Status status, String text) {
+        ServerAddress server = ServerAddress.parse(address);
+        Throwable cause = status.getCause();
+        Optional<String> known = ConnectFailure.reason(server, cause);
+        if (known.isPresent()) {
+            return known.get();
+        }
+        String told = told(text, cause);
+        // A fault in the other side's frames, which the transport itself found.
+        boolean isForeign =
+                status.getCode() == Status.Code.INTERNAL && cause != null && !server.tls() && !server.isUnix();
+        return isForeign
+                ? told + "; if TLS is spoken there, use " + ConnectFailure.otherUrl(server) + ", and "
+                        + ConnectFailure.url(server, "http") + " if HTTP is"
+                : told;
+    }
+
+    private static String told(String text, @Nullable Throwable cause) {
         if (cause == null || cause.getMessage() == null || text.contains(cause.getMessage())) {
             return text.isEmpty() ? "the connection broke" : text;
         }

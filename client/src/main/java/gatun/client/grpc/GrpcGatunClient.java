@@ -66,7 +66,7 @@ public final class GrpcGatunClient implements SingleServerClient {
 
     @Override
     public InferResponse infer(InferRequest request, Deadline deadline) {
-        InferMessage message = InferMessage.of(request);
+        InferRequestMessage message = InferRequestMessage.of(request);
         try (InferResponseMessage response = calls.call(
                 message.isOfOneThread() ? InferMethods.INFER_WHEN_CONNECTED : InferMethods.INFER,
                 message,

@@ -30,7 +30,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
     /** The interval at which a busy receiver that sends looks for room, since it cannot be called then. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final ClientCall<InferMessage, InferResponseMessage> call;
+    private final ClientCall<InferRequestMessage, InferResponseMessage> call;
     private final StreamReceiver receiver;
     private final String address;
     /** Names of outputs that requests wanted in regions, where they come without bytes. */
@@ -54,7 +54,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
     private @Nullable Throwable receiverFailure;
 
     private GrpcInferStream(
-            ClientCall<InferMessage, InferResponseMessage> call, StreamReceiver receiver, String address) {
+            ClientCall<InferRequestMessage, InferResponseMessage> call, StreamReceiver receiver, String address) {
         this.call = call;
         this.receiver = receiver;
         this.address = address;
@@ -71,7 +71,7 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
 
     @Override
     public void send(InferRequest request) {
-        InferMessage message = InferMessage.of(request);
+        InferRequestMessage message = InferRequestMessage.of(request);
         for (InferOutput output : request.outputs()) {
             if (output instanceof InferOutput.InRegion) {
                 inRegions.add(output.name());

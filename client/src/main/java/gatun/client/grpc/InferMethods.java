@@ -9,31 +9,31 @@ import java.util.function.Function;
 
 /** The methods that carry tensors, read and written by this package instead of by protobuf's classes. */
 final class InferMethods {
-    static final MethodDescriptor<InferMessage, InferResponseMessage> INFER =
+    static final MethodDescriptor<InferRequestMessage, InferResponseMessage> INFER =
             GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(
                             new Requests(), new Responses(InferResponseMessage::parse))
                     .build();
 
     /** An inference whose memory one thread may read. A stream's method, since gRPC reports connections to these. */
-    static final MethodDescriptor<InferMessage, InferResponseMessage> INFER_WHEN_CONNECTED = INFER.toBuilder()
+    static final MethodDescriptor<InferRequestMessage, InferResponseMessage> INFER_WHEN_CONNECTED = INFER.toBuilder()
             .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)
             .build();
 
-    static final MethodDescriptor<InferMessage, InferResponseMessage> STREAM =
+    static final MethodDescriptor<InferRequestMessage, InferResponseMessage> STREAM =
             GRPCInferenceServiceGrpc.getModelStreamInferMethod().toBuilder(
                             new Requests(), new Responses(InferResponseMessage::parseStreamed))
                     .build();
 
     private InferMethods() {}
 
-    private static final class Requests implements Marshaller<InferMessage> {
+    private static final class Requests implements Marshaller<InferRequestMessage> {
         @Override
-        public InputStream stream(InferMessage message) {
+        public InputStream stream(InferRequestMessage message) {
             return message.stream();
         }
 
         @Override
-        public InferMessage parse(InputStream stream) {
+        public InferRequestMessage parse(InputStream stream) {
             throw new UnsupportedOperationException("a client reads no requests");
         }
     }

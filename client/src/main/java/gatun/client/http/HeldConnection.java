@@ -2,7 +2,6 @@
 package gatun.client.http;
 
 import gatun.client.ClientOptions;
-import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -18,11 +17,10 @@ public final class HeldConnection implements AutoCloseable {
     }
 
     /** A connection and the result of its first request. */
-    record Opened<T>(HeldConnection connection, T result) {}
+    record FirstExchange<T>(HeldConnection connection, T result) {}
 
     /** Connects, and makes one request. Closes the connection when that throws. */
-    static <T> Opened<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
-        String address = options.server().url();
+    static <T> FirstExchange<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
         Deadline deadline = Deadline.of(options.deadline());
         Connector connector = new Connector(options);
         try {
@@ -35,7 +33,7 @@ public final class HeldConnection implements AutoCloseable {
                 connection.exchange(request);
                 T result = reader.read(connection);
                 opened = true;
-                return new Opened<>(new HeldConnection(channel.channel()), result);
+                return new FirstExchange<>(new HeldConnection(channel.channel()), result);
             } finally {
                 channel.end();
                 if (!opened) {
@@ -43,10 +41,7 @@ public final class HeldConnection implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            throw new UnreachableException(
-                    "cannot connect to " + address + ": " + e.getMessage() + "; is the server running there?",
-                    e,
-                    false);
+            throw HttpExchanges.unreachable(options, e);
         }
     }
 

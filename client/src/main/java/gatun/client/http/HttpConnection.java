@@ -2,6 +2,8 @@
 package gatun.client.http;
 
 import gatun.client.MalformedResponseException;
+import gatun.client.ServerAddress;
+import gatun.client.calls.ConnectFailure;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -66,6 +68,8 @@ final class HttpConnection {
     private void awaitRefusal(IOException failure) throws IOException {
         try {
             readHead();
+        } catch (ForeignAnswerException e) {
+            throw e;
         } catch (IOException e) {
             failure.addSuppressed(e);
             throw failure;
@@ -167,12 +171,20 @@ final class HttpConnection {
                 in.limit(in.position()).position(start);
             }
             if (count < 0) {
+                requireHttp();
                 throw new EOFException(
                         answered
                                 ? "the server closed the connection within the answer's head"
                                 : "the server closed the connection without an answer");
             }
             answered = true;
+        }
+    }
+
+    /** Throws {@link ForeignAnswerException} for bytes that no answer of HTTP begins with. */
+    private void requireHttp() throws ForeignAnswerException {
+        if (in.hasRemaining() && (in.get(in.position()) | 0x20) != 'h') {
+            throw new ForeignAnswerException(in.get(in.position()) == ForeignAnswerException.TLS_ALERT);
         }
     }
 
@@ -190,6 +202,29 @@ final class HttpConnection {
             }
         }
         return -1;
+    }
+
+    /** What listens on the port does not speak HTTP without TLS, and has closed the connection. */
+    static final class ForeignAnswerException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        /** The first byte of a record by which a server of TLS refuses what is no TLS. */
+        static final int TLS_ALERT = 0x15;
+
+        private final boolean tls;
+
+        ForeignAnswerException(boolean tls) {
+            super(tls ? "the server speaks TLS" : "the server does not speak HTTP/1.1");
+            this.tls = tls;
+        }
+
+        /** The reason, and the address to try instead. */
+        String reason(ServerAddress server) {
+            return tls && !server.tls()
+                    ? "the server speaks TLS there: use " + ConnectFailure.otherUrl(server)
+                    : "what answers there does not speak HTTP/1.1: if it speaks gRPC, use "
+                            + ConnectFailure.url(server, server.tls() ? "grpcs" : "grpc");
+        }
     }
 
     /** The JSON of a connection's last response and its layout, which similar responses share. Not thread-safe. */

@@ -4,7 +4,9 @@ package gatun.client.http;
 import gatun.client.ClientOptions;
 import gatun.client.MalformedResponseException;
 import gatun.client.UnreachableException;
+import gatun.client.calls.ConnectFailure;
 import gatun.client.calls.Deadline;
+import gatun.client.http.HttpConnection.ForeignAnswerException;
 import gatun.client.http.OutgoingRequest.PlainRequest;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -171,9 +173,9 @@ public final class HttpExchanges implements AutoCloseable {
                 }
             }
         } catch (IOException | UnsupportedAddressTypeException e) {
-            throw unreachable(e);
+            throw unreachable(options, e);
         }
-        throw unreachable(failure);
+        throw unreachable(options, failure);
     }
 
     private WatchedChannel open(Deadline deadline) throws IOException {
@@ -225,15 +227,21 @@ public final class HttpExchanges implements AutoCloseable {
             return new UnreachableException(
                     "the thread was interrupted before " + address + " answered " + request.what(), cause, sent);
         }
+        if (cause instanceof ForeignAnswerException foreign) {
+            return new UnreachableException(
+                    "cannot ask " + address + ": " + foreign.reason(options.server()), cause, false);
+        }
         return new UnreachableException(
                 "the connection to " + address + " broke before " + request.what() + " was answered: " + reason(cause),
                 cause,
                 sent);
     }
 
-    private UnreachableException unreachable(Exception cause) {
-        return new UnreachableException(
-                "cannot connect to " + address + ": " + reason(cause) + "; is the server running there?", cause, false);
+    /** The failure of a connection that was not established. */
+    static UnreachableException unreachable(ClientOptions options, Exception cause) {
+        String why = ConnectFailure.reason(options.server(), cause)
+                .orElseGet(() -> reason(cause) + "; is the server running there?");
+        return new UnreachableException("cannot connect to " + options.server() + ": " + why, cause, false);
     }
 
     private static String reason(Exception cause) {

@@ -47,7 +47,7 @@ public final class LaneControl {
                     false,
                     heads.of("POST", LANES, Map.of("Content-Type", "application/json"), pieces),
                     pieces);
-            HeldConnection.Opened<String> opened = HeldConnection.open(
+            HeldConnection.FirstExchange<String> opened = HeldConnection.open(
                     options,
                     request,
                     connection -> ControlCalls.read(

@@ -46,7 +46,7 @@ final class ClientLane implements AutoCloseable {
     private final LaneMemory memory;
     private final LaneControl.OpenLane opened;
     private final SlotPool slots;
-    private final AnswerWait waits;
+    private final ResponseWait waits;
     private final YieldBeforeBlock handOver = YieldBeforeBlock.alone();
     private final int[] turns = new int[SLOTS];
     /** The users of the memory: this object until it is closed, and calls. */
@@ -70,7 +70,7 @@ final class ClientLane implements AutoCloseable {
         this.opened = opened;
         this.memory = new LaneMemory(object.segment(), GEOMETRY);
         this.slots = new SlotPool(memory, SLOTS);
-        this.waits = new AnswerWait(memory, SLOTS, address);
+        this.waits = new ResponseWait(memory, SLOTS, address);
     }
 
     /** Throws {@link gatun.client.ClientException}, or {@link IllegalStateException} without memory for it. */
@@ -150,7 +150,7 @@ final class ClientLane implements AutoCloseable {
         return key;
     }
 
-    /** Makes one inference, within the deadline of {@link AnswerWait#await}; throws as that does. */
+    /** Makes one inference, within the deadline of {@link ResponseWait#await}; throws as that does. */
     InferResponse infer(
             InferRequest request, LaneRequest prepared, Duration limit, long deadlineNanos, long spinNanos) {
         use();
@@ -171,7 +171,7 @@ final class ClientLane implements AutoCloseable {
                     handOver.noteWait(System.nanoTime() - begun);
                 }
                 answered = true;
-                return prepared.answers().read(memory, memory.slotOffset(slot));
+                return prepared.responses().read(memory, memory.slotOffset(slot));
             } finally {
                 if (answered) {
                     slots.release(slot);
@@ -281,7 +281,7 @@ final class ClientLane implements AutoCloseable {
         private final Semaphore free;
         /** A bit for each free slot. */
         private final AtomicLong freeSlots;
-        /** A bit for each slot that a call left before its answer came. */
+        /** A bit for each slot that a call left before its response came. */
         private final AtomicLong abandoned = new AtomicLong();
 
         /** {@code count} is 64 at most. */
@@ -291,7 +291,7 @@ final class ClientLane implements AutoCloseable {
             this.freeSlots = new AtomicLong(-1L >>> (Long.SIZE - count));
         }
 
-        /** Waits for a slot, {@code wished} if free, as {@link AnswerWait#await} does; throws as it does. */
+        /** Waits for a slot, {@code wished} if free, as {@link ResponseWait#await} does; throws as it does. */
         int acquire(int wished, Duration limit, long deadlineNanos, String address) {
             takeBack();
             if (!free.tryAcquire()) {

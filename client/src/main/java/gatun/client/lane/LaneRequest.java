@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A request for slots of one lane, encoded once and copied by each call. Immutable but for its last answer. */
+/** A request for slots of one lane, encoded once and copied by each call. Immutable but for its last response. */
 final class LaneRequest {
     private static final int TENSOR_WORDS = (int) (SlotLayout.TENSOR_BYTES / Long.BYTES);
     private static final int DIMS_WORD = (int) (SlotLayout.DIMS / Long.BYTES);
@@ -38,7 +38,7 @@ final class LaneRequest {
     private final int idBytes;
     private final long[] tensors;
     private final int inputCount;
-    private final AnswerReader answers;
+    private final SlotResponseReader responses;
     private volatile int slot;
 
     /** {@code request}, which was prepared for {@code lane} and {@link #fits}. */
@@ -63,7 +63,7 @@ final class LaneRequest {
         this.idBytes = request.id().getBytes(StandardCharsets.UTF_8).length;
         this.inputCount = request.inputs().size();
         this.tensors = tensors(request, regions);
-        this.answers = new AnswerReader(request, inputCount);
+        this.responses = new SlotResponseReader(request, inputCount);
     }
 
     /** Whether a request can go through a lane: all its tensors lie in regions, and a slot has room for it. */
@@ -123,8 +123,8 @@ final class LaneRequest {
         slot = number;
     }
 
-    AnswerReader answers() {
-        return answers;
+    SlotResponseReader responses() {
+        return responses;
     }
 
     /** Fills a slot. {@code deadline} is 0 for none; {@code core} is lent while the call waits, negative for none. */
@@ -172,26 +172,26 @@ final class LaneRequest {
         words[at + SIZE_WORD] = byteSize;
     }
 
-    /** Reads answers to one request from slots, and remembers the last's form. Thread-safe. */
-    static final class AnswerReader {
+    /** Reads responses to one request from slots, and remembers the last's form. Thread-safe. */
+    static final class SlotResponseReader {
         private final String model;
         private final String id;
         private final String[] outputs;
         private final int inputCount;
 
-        /** The last answer without parameters. Immutable; a race is harmless. */
+        /** The last response without parameters. Immutable; a race is harmless. */
         private volatile @Nullable Known last;
 
         private record Known(long version, InferResponse response) {}
 
-        AnswerReader(InferRequest request, int inputCount) {
+        SlotResponseReader(InferRequest request, int inputCount) {
             this.model = request.model();
             this.id = request.id();
             this.outputs = request.outputs().stream().map(InferOutput::name).toArray(String[]::new);
             this.inputCount = inputCount;
         }
 
-        /** Reads an answer. Throws {@link ServerException} when it is an error. */
+        /** Reads a response. Throws {@link ServerException} when it is an error. */
         InferResponse read(LaneMemory memory, long slotOffset) {
             int code = memory.getInt(slotOffset + SlotLayout.CODE);
             if (code != 0) {

@@ -3,6 +3,7 @@ package gatun.client.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.client.ArrayTensors;
@@ -17,12 +18,20 @@ import gatun.client.MalformedResponseException;
 import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
+import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
 import gatun.wire.inference.ModelInferRequest;
 import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The client over gRPC, at servers that a test plays. */
 @Timeout(60)
@@ -216,5 +226,59 @@ class GrpcGatunClientTest {
             assertThat(cancelled.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
             assertThat(silent.calls).hasSize(1);
         }
+    }
+
+    /** The text of the failure of a server that says {@code bytes} to whoever connects. */
+    private static String failureAt(String scheme, byte... bytes) throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(scheme + "://localhost:" + listener.getLocalPort())
+                                .withRetries(Retries.NONE))) {
+            Thread.ofVirtual().start(() -> {
+                try (Socket socket = listener.accept()) {
+                    socket.getOutputStream().write(bytes);
+                    socket.shutdownOutput();
+                    socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+                } catch (IOException e) {
+                    // The client reports what it saw.
+                    return;
+                }
+            });
+            UnreachableException failure =
+                    catchThrowableOfType(UnreachableException.class, () -> client.infer(REQUEST));
+            return failure.getMessage().replace(Integer.toString(listener.getLocalPort()), "PORT");
+        }
+    }
+
+    @Test
+    void shouldSayWhichSchemeToTryWhereAnotherProtocolIsSpoken() throws Exception {
+        assertThat(failureAt("grpc", (byte) 0x15, (byte) 3, (byte) 3, (byte) 0, (byte) 2, (byte) 2, (byte) 80))
+                .endsWith("; if TLS is spoken there, use grpcs://localhost:PORT, and http://localhost:PORT if HTTP is");
+        assertThat(failureAt("grpcs", new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0}))
+                .endsWith("if it answers in plain text, use grpc://localhost:PORT");
+    }
+
+    @Test
+    void shouldNameAHostThatIsUnknown() {
+        try (GatunClient client = GatunClient.connect(
+                ClientOptions.of("grpc://nosuchhost.invalid:8001").withRetries(Retries.NONE))) {
+            assertThatExceptionOfType(UnreachableException.class)
+                    .isThrownBy(() -> client.infer(REQUEST))
+                    .withMessageContaining("the host 'nosuchhost.invalid' is unknown: check its spelling")
+                    .matches(failure -> !failure.mayHaveArrived());
+        }
+    }
+
+    @Test
+    void shouldSayWhichFileOfTlsIsWrong(@TempDir Path folder) throws Exception {
+        Path empty = Files.writeString(folder.resolve("empty.pem"), "nothing");
+        ClientOptions options = ClientOptions.of("grpcs://localhost:1");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> GatunClient.connect(options.withTls(TlsOptions.trusting(empty))))
+                .withMessageStartingWith("'" + empty + "' has no certificate that Java can read");
+        Path missing = folder.resolve("missing.pem");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> GatunClient.connect(options.withTls(TlsOptions.trusting(missing))))
+                .withMessageStartingWith("cannot read '" + missing + "': no such file or directory; expected a file");
     }
 }

@@ -141,6 +141,19 @@ class ConnectionsTest {
     }
 
     @Test
+    void shouldSayThatAPortDoesNotSpeakHttp() throws Exception {
+        byte[] settings = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+        try (ScriptedServer server = ScriptedServer.sayingOnce(settings);
+                GatunClient client = GatunClient.connect(server.options().withRetries(Retries.NONE))) {
+            assertThatThrownBy(() -> client.infer(REQUEST))
+                    .isInstanceOf(UnreachableException.class)
+                    .hasMessage("cannot ask " + server.url()
+                            + ": what answers there does not speak HTTP/1.1: if it speaks gRPC, use "
+                            + server.url().replace("http:", "grpc:"));
+        }
+    }
+
+    @Test
     void shouldSayThatNobodyListens() throws Exception {
         try (Socket nobody = FreePorts.refusing();
                 GatunClient client = GatunClient.connect(ClientOptions.of("http://localhost:" + nobody.getLocalPort())

@@ -3,6 +3,7 @@ package gatun.client.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.client.ArrayTensors;
 import gatun.client.ClientOptions;
@@ -11,13 +12,14 @@ import gatun.client.InferResponse;
 import gatun.client.Retries;
 import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
-import gatun.client.http.Connector.TlsContexts;
+import gatun.client.calls.TlsFiles;
 import gatun.testing.Certificates;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import javax.net.ServerSocketFactory;
 import javax.net.ssl.SSLServerSocket;
@@ -45,7 +47,7 @@ class TlsTest {
     }
 
     private static ScriptedServer server(boolean clientsShowThemselves) {
-        ServerSocketFactory sockets = TlsContexts.of(new TlsOptions(
+        ServerSocketFactory sockets = TlsFiles.context(new TlsOptions(
                         Optional.of(clientSide.certificate()),
                         Optional.of(serverSide.certificate()),
                         Optional.of(serverSide.key())))
@@ -140,16 +142,58 @@ class TlsTest {
     }
 
     @Test
+    void shouldSayThatAServerAskedInPlainTextSpeaksTls() throws Exception {
+        byte[] alert = {0x15, 3, 3, 0, 2, 2, 80};
+        for (int length : new int[] {1, alert.length}) {
+            try (ScriptedServer server = ScriptedServer.sayingOnce(Arrays.copyOf(alert, length));
+                    GatunClient client = GatunClient.connect(server.options().withRetries(Retries.NONE))) {
+                UnreachableException refused =
+                        catchThrowableOfType(UnreachableException.class, () -> client.infer("m"));
+                assertThat(refused)
+                        .hasMessage("cannot ask " + server.url() + ": the server speaks TLS there: use "
+                                + server.url().replace("http:", "https:"));
+                assertThat(refused.mayHaveArrived()).isFalse();
+            }
+        }
+        try (ScriptedServer server = server(false);
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(server.url().replace("https:", "http:"))
+                                .withRetries(Retries.NONE))) {
+            assertThatThrownBy(() -> client.infer("m"))
+                    .isInstanceOf(UnreachableException.class)
+                    .hasMessageEndingWith("use " + server.url());
+        }
+    }
+
+    @Test
+    void shouldSayThatAServerSpeaksNoTls() throws Exception {
+        try (ScriptedServer server = ScriptedServer.start(conversation -> {
+                    conversation.say(ScriptedServer.answer("400 Bad Request", ""));
+                    conversation.awaitEnd();
+                });
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(server.url().replace("http:", "https:"))
+                                .withRetries(Retries.NONE))) {
+            assertThatThrownBy(() -> client.infer("m"))
+                    .isInstanceOf(UnreachableException.class)
+                    .hasMessageStartingWith("cannot connect to https:")
+                    .hasMessageEndingWith("if it answers in plain text, use " + server.url());
+        }
+    }
+
+    @Test
     void shouldSayWhichFileIsWrong() throws Exception {
         Path empty = Files.writeString(folder.resolve("empty.pem"), "nothing");
         Path missing = folder.resolve("missing.pem");
         ClientOptions options = ClientOptions.of("https://localhost:1");
         assertThatThrownBy(() -> GatunClient.connect(options.withTls(TlsOptions.trusting(missing))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("cannot read '" + missing);
+                .hasMessage("cannot read '" + missing
+                        + "': no such file or directory; expected a file with certificates in PEM format");
         assertThatThrownBy(() -> GatunClient.connect(options.withTls(TlsOptions.trusting(empty))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("empty.pem");
+                .hasMessageStartingWith(
+                        "'" + empty + "' has no certificate that Java can read: expected certificates in PEM");
         assertThatThrownBy(() -> GatunClient.connect(options.withTls(
                         new TlsOptions(Optional.empty(), Optional.of(clientSide.certificate()), Optional.of(empty)))))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.fuzz.FuzzInput;
-import gatun.http.connection.IncomingRequest.DirectRequest;
+import gatun.http.connection.IncomingRequest.FastPathRequest;
 import gatun.http.connection.RequestHeadParser.Outcome;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
@@ -64,7 +64,7 @@ public final class HttpHeadFuzz {
     private static void read(byte[] input) {
         RequestHeadParser parser = new RequestHeadParser();
         FuzzInput.requireEqual(parse(parser, input, input.length), Outcome.PLAIN, "a head that is read again");
-        DirectRequest request = new DirectRequest(parser);
+        FastPathRequest request = new FastPathRequest(parser);
         request.begin();
         int end = parser.headEnd();
         FuzzInput.require(end <= input.length, "the head ends where nothing is");

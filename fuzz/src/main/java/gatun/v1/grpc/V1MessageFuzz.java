@@ -41,7 +41,7 @@ public final class V1MessageFuzz {
 
     private static Optional<String> read(byte[] input) {
         try (Arena arena = Arena.ofConfined();
-                InferMessage message = DECODER.decode(FuzzInput.inMemory(arena, input))) {
+                V1InferMessage message = DECODER.decode(FuzzInput.inMemory(arena, input))) {
             StringBuilder text =
                     new StringBuilder(message.modelName + " " + message.modelVersion + " " + message.header);
             for (int i = 0; i < message.rawCount(); i++) {

@@ -93,13 +93,13 @@ final class CallResponse<R> {
     }
 
     /** Sends a message, or keeps it for the end of the call; false when nobody can receive it any more. */
-    boolean message(R message, boolean unwanted) {
+    boolean message(R message, boolean cancelled) {
         if (!headersGiven) {
             throw new IllegalStateException("the headers must be sent before a message");
         }
         OutboundMessage serialised =
                 serialise(opening.method().getMethodDescriptor().streamResponse(message));
-        if (unwanted) {
+        if (cancelled) {
             serialised.close();
             return true;
         }

@@ -39,7 +39,7 @@ final class ConnectionWatch {
     /** When the PING was asked for that has no response yet, or 0. */
     private volatile long askedNanos;
 
-    /** Calls off the next look; written by the reading thread until the client has greeted, and then by the timer's. */
+    /** Calls off the next look. Written by the reading thread before the client has greeted, then by the timer's alone. */
     private volatile Runnable callOff = () -> {};
 
     /** A watch that begins with {@link #begin}; {@code lastReadNanos} is when the client's last frame came. */
@@ -73,7 +73,8 @@ final class ConnectionWatch {
     void greeted() {
         greeted = true;
         callOff.run();
-        lookAgainIn(0);
+        // Without a handle: this thread would store it over that of the look which the timer's thread plans meanwhile.
+        timer.runAfter(Duration.ZERO, this::look);
     }
 
     /** The connection is gone: nobody looks any more. Any thread. */
@@ -83,6 +84,9 @@ final class ConnectionWatch {
     }
 
     private void look() {
+        if (closed) {
+            return;
+        }
         long now = System.nanoTime();
         if (!greeted) {
             end.giveUp("the client did not greet within " + settings.patience());
@@ -134,6 +138,7 @@ final class ConnectionWatch {
     }
 
     private void lookAgainIn(long nanos) {
+        callOff.run();
         callOff = timer.runUnlessCalledOff(Duration.ofNanos(nanos), this::look);
         if (closed) {
             callOff.run();

@@ -27,12 +27,12 @@ class AbandonedCallsTest {
     private static final int MANY = 20_000;
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     /** No time passes, so that a slow machine gives nothing back. */
     private final WorkBudgets budgets = new WorkBudgets(() -> 0);
 
-    private final TestServer server = opened.add(TestServer.withBudgets(budgets, EchoService.definition()));
+    private final TestServer server = resources.add(TestServer.withBudgets(budgets, EchoService.definition()));
 
     /** Begins calls, each of which {@code call} gives up, until the server ends the connection. */
     private static RawClient.Frame throwAway(RawClient client, IntConsumer call) {
@@ -66,7 +66,7 @@ class AbandonedCallsTest {
 
     @Test
     void shouldCutOffAClientThatResetsItsWholeCalls() throws IOException {
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
 
         assertThat(throwAway(client, id -> wholeCallAndReset(client, id)).isGoAway(Http2Error.ENHANCE_YOUR_CALM))
                 .isTrue();
@@ -74,7 +74,7 @@ class AbandonedCallsTest {
 
     @Test
     void shouldCutOffAClientThatResetsCallsWithoutAMessage() throws IOException {
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
 
         RawClient.Frame goAway = throwAway(client, id -> {
             client.call(id, false, "Unary");
@@ -86,7 +86,7 @@ class AbandonedCallsTest {
 
     @Test
     void shouldCutOffAClientThatResetsItsCallsOnceTheyAreAnswered() throws IOException {
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
         int answered = 0;
         boolean cutOff = false;
         for (int id = 1; id < MANY && !cutOff; id += 2) {
@@ -106,10 +106,10 @@ class AbandonedCallsTest {
 
     @Test
     void shouldCutOffNewConnectionsAtOnceThatGoOnThrowingAway() throws IOException {
-        RawClient first = opened.connect(server);
+        RawClient first = resources.connect(server);
         throwAway(first, id -> wholeCallAndReset(first, id));
 
-        RawClient second = opened.connect(server);
+        RawClient second = resources.connect(server);
         wholeCallAndReset(second, 1);
 
         assertThat(second.await(frame -> frame.type() == Http2.GOAWAY).isGoAway(Http2Error.ENHANCE_YOUR_CALM))
@@ -118,9 +118,9 @@ class AbandonedCallsTest {
 
     @Test
     void shouldServeOthersOnThisMachineBesideAClientThatIsCutOff() throws IOException {
-        RawClient other = opened.connect(server);
+        RawClient other = resources.connect(server);
         other.assertEchoes(1);
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
         throwAway(client, id -> wholeCallAndReset(client, id));
 
         wholeCallAndReset(other, 3);
@@ -128,12 +128,12 @@ class AbandonedCallsTest {
         assertThat(other.isAlive())
                 .as("who gives up a call after having finished one")
                 .isTrue();
-        opened.connect(server).assertEchoes(1);
+        resources.connect(server).assertEchoes(1);
     }
 
     @Test
     void shouldLetAClientGiveUpAsMuchAsItFinishes() throws IOException {
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
 
         for (int id = 1; id < MANY; id += 4) {
             client.call(id, false, "Unary");
@@ -212,7 +212,7 @@ class AbandonedCallsTest {
     @Test
     void shouldNotRunACallThatIsResetWithItsRequest() throws IOException {
         AtomicInteger runs = new AtomicInteger();
-        RawClient client = opened.connect(opened.serve(counting(runs)));
+        RawClient client = resources.connect(resources.serve(counting(runs)));
 
         client.write(bytes(
                 RawClient.frameBytes(Http2.HEADERS, Http2.FLAG_END_HEADERS, 1, RawClient.callBlock("Unary")),

@@ -29,12 +29,12 @@ class AbuseTest {
     private static final int FLOOD = 100_000;
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     /** Lets one client do something again and again until it is told to go, while another is served. */
     private void assertCutOff(TestServer server, Http2Error error, RawClient attacker, IntConsumer attack)
             throws IOException {
-        RawClient other = opened.connect(server);
+        RawClient other = resources.connect(server);
         other.assertEchoes(1);
         CompletableFuture<RawClient.Frame> goAway = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
@@ -63,8 +63,8 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatOpensAndResetsCallsWithoutEnd() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
             client.call(2 * i + 1, false, "Unary");
@@ -74,8 +74,8 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatSendsSettingsWithoutEnd() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
 
         assertCutOff(
                 server,
@@ -87,8 +87,8 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatSendsEmptyFramesWithoutEnd() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.DATA, 0, 1));
@@ -96,16 +96,16 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatSendsUnknownFramesWithoutEnd() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(0x42, 0, 0));
     }
 
     @Test
     void shouldCutOffAClientThatSendsEmptyContinuationsWithoutEnd() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
         client.frame(Http2.HEADERS, 0, 1, RawClient.callBlock("Unary"));
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> client.frame(Http2.CONTINUATION, 0, 1));
@@ -113,8 +113,8 @@ class AbuseTest {
 
     @Test
     void shouldCountTheEntriesOfSettings() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
         byte[] entries = new byte[6 * 2000];
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
@@ -125,8 +125,8 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatSendsItsMessagesByteByByte() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, 0, 1, RawClient.ints(1 << 12));
 
@@ -135,8 +135,8 @@ class AbuseTest {
 
     @Test
     void shouldCutOffAClientThatHasItsCallsResetByFramesThatMustNotBe() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
 
         assertCutOff(server, Http2Error.ENHANCE_YOUR_CALM, client, i -> {
             client.call(2 * i + 1, false, "Unary");
@@ -146,7 +146,7 @@ class AbuseTest {
 
     @Test
     void shouldTakeNoMemoryForTheMessagesOfACallThatItsHandlerRefusesByTheHeaders() throws IOException {
-        TestServer server = opened.serve(EchoService.of(EchoService.UNARY, new GuardedCallHandler<byte[], byte[]>() {
+        TestServer server = resources.serve(EchoService.of(EchoService.UNARY, new GuardedCallHandler<byte[], byte[]>() {
             @Override
             public Optional<Status> refusal(Metadata headers) {
                 return Optional.of(Status.UNAUTHENTICATED.withDescription("no token"));
@@ -157,7 +157,7 @@ class AbuseTest {
                 throw new AssertionError("the call began");
             }
         }));
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
         for (int id = 1; id < 8; id += 2) {
             client.call(id, false, "Unary");
             client.frame(
@@ -174,8 +174,8 @@ class AbuseTest {
 
     @Test
     void shouldServeAClientThatWasAskedToLeave() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
         client.assertEchoes(1);
 
         server.askToLeave();
@@ -184,13 +184,13 @@ class AbuseTest {
         assertThat(goAway.isGoAway(Http2Error.NO_ERROR)).isTrue();
         assertThat(goAway.payloadInt(0)).as("the last stream that is served").isEqualTo(Http2.LARGEST_STREAM_ID);
         client.assertEchoes(3);
-        opened.connect(server).assertEchoes(1);
+        resources.connect(server).assertEchoes(1);
     }
 
     @Test
     void shouldCutOffAClientThatOverflowsTheWindowOfItsConnection() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient client = resources.connect(server);
 
         assertCutOff(
                 server,
@@ -201,7 +201,7 @@ class AbuseTest {
 
     @Test
     void shouldResetOnlyTheStreamWhoseWindowOverflows() throws IOException {
-        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(EchoService.definition()));
         client.call(1, false, "Unary");
         client.windowUpdate(1, (int) Http2.LARGEST_WINDOW_SIZE);
 
@@ -212,12 +212,12 @@ class AbuseTest {
     @Test
     void shouldCutOffAClientThatReadsNothingAndSendsMoreThanItWasTold() throws IOException {
         TestServer server =
-                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                resources.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     answer.onNext(new byte[64 << 20]);
                     answer.onCompleted();
                 })));
-        RawClient other = opened.connect(server);
-        RawClient client = opened.add(RawClient.silent(server));
+        RawClient other = resources.connect(server);
+        RawClient client = resources.add(RawClient.silent(server));
         client.write(Http2.preface());
         int window = (int) Http2.LARGEST_WINDOW_SIZE;
         client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, window));
@@ -239,14 +239,14 @@ class AbuseTest {
 
     @Test
     void shouldServeOthersBesideAClientWithManyStreamsThatReadsNothing() throws IOException {
-        TestServer server = opened.serve(EchoService.definition());
-        RawClient stalled = opened.connect(server);
+        TestServer server = resources.serve(EchoService.definition());
+        RawClient stalled = resources.connect(server);
         stalled.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 0));
         for (int id = 1; id < 400; id += 2) {
             stalled.call(id, false, "Repeat");
             stalled.message(id, true, new byte[10_000]);
         }
-        RawClient other = opened.connect(server);
+        RawClient other = resources.connect(server);
 
         for (int id = 1; id < 40; id += 2) {
             other.assertEchoes(id);

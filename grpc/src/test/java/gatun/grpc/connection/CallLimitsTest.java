@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(60)
 class CallLimitsTest {
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static StatusRuntimeException failure(Runnable call) {
         return catchThrowableOfType(StatusRuntimeException.class, call::run);
@@ -25,8 +25,8 @@ class CallLimitsTest {
     @Test
     void shouldRefuseAMessageOverTheLimitAndKeepTheConnection() {
         TestServer server =
-                opened.serve(TestServer.settings(1000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+                resources.serve(TestServer.settings(1000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
 
         StatusRuntimeException failure = failure(() -> EchoService.echo(channel, new byte[5 << 20]));
 
@@ -37,8 +37,8 @@ class CallLimitsTest {
 
     @Test
     void shouldRefuseAMessageThatThePoolHasNoRoomForAndKeepTheConnection() {
-        TestServer server = opened.add(TestServer.withPool(10_000, EchoService.definition()));
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.add(TestServer.withPool(10_000, EchoService.definition()));
+        ManagedChannel channel = resources.channel(server);
 
         StatusRuntimeException failure = failure(() -> EchoService.echo(channel, new byte[200_000]));
 
@@ -50,7 +50,7 @@ class CallLimitsTest {
     @Test
     void shouldRefuseMetadataOverTheLimitAndKeepTheConnection() throws IOException {
         TestServer server =
-                opened.serve(TestServer.settings(1000, 100, 4096, 65_535, 65_535, 16_384), EchoService.definition());
+                resources.serve(TestServer.settings(1000, 100, 4096, 65_535, 65_535, 16_384), EchoService.definition());
         assertThat(statusOf(server, "test-text", "x".repeat(5000))).isEqualTo("8");
         assertThat(statusOf(server, "test-text", "x".repeat(500))).isEqualTo("0");
     }

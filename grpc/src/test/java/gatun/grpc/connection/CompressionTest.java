@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class CompressionTest {
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static StatusRuntimeException failure(Runnable call) {
         return catchThrowableOfType(StatusRuntimeException.class, call::run);
@@ -48,8 +48,8 @@ class CompressionTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 10, 100_000, 3 << 20})
     void shouldUnpackGzippedRequests(int size) {
-        TestServer server = opened.serve(EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.serve(EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
         byte[] message = EchoService.random(size);
 
         byte[] answer = ClientCalls.blockingUnaryCall(
@@ -61,7 +61,7 @@ class CompressionTest {
 
     @Test
     void shouldUnpackRequestsOfEveryEncodingThatIsListed() throws Exception {
-        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(EchoService.definition()));
         int id = 1;
         for (String encoding : Encodings.list(Encodings.ALL)) {
             ByteArrayOutputStream packed = new ByteArrayOutputStream();
@@ -85,7 +85,7 @@ class CompressionTest {
 
     @Test
     void shouldRefuseADamagedMessageAndKeepTheConnection() throws Exception {
-        RawClient client = opened.connect(opened.serve(EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(EchoService.definition()));
         byte[] message = RawClient.prefixed(new byte[50]);
         message[0] = 1;
         client.call(1, false, "Unary", "grpc-encoding", "deflate");
@@ -107,7 +107,7 @@ class CompressionTest {
     void shouldCompressWithTheBestEncodingThatTheClientTakes(String accepted, String used) throws Exception {
         ServerServiceDefinition service = ServerInterceptors.intercept(
                 EchoService.definition(), new CompressionInterceptor(List.of("gzip", "deflate"), Set.of("Unary")));
-        RawClient client = opened.connect(opened.serve(service));
+        RawClient client = resources.connect(resources.serve(service));
         client.call(1, false, "Unary", "grpc-accept-encoding", accepted);
         client.message(1, true, new byte[5000]);
 
@@ -127,7 +127,7 @@ class CompressionTest {
     void shouldCompressOnlyTheMethodsThatItIsToldTo() throws Exception {
         ServerServiceDefinition service = ServerInterceptors.intercept(
                 EchoService.definition(), new CompressionInterceptor(List.of("gzip"), Set.of("Join")));
-        RawClient client = opened.connect(opened.serve(service));
+        RawClient client = resources.connect(resources.serve(service));
         client.call(1, false, "Unary", "grpc-accept-encoding", "gzip");
         client.message(1, true, new byte[50]);
 
@@ -136,9 +136,9 @@ class CompressionTest {
 
     @Test
     void shouldRefuseAGzippedMessageThatUnpacksToMoreThanTheLimit() {
-        TestServer server =
-                opened.serve(TestServer.settings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.serve(
+                TestServer.settings(100_000, 100, 8192, 65_535, 65_535, 16_384), EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
                 channel, EchoService.UNARY, CallOptions.DEFAULT.withCompression("gzip"), new byte[10 << 20]));
@@ -170,7 +170,7 @@ class CompressionTest {
         AtomicReference<Metadata> trailers = new AtomicReference<>();
         byte[] answer = ClientCalls.blockingUnaryCall(
                 ClientInterceptors.intercept(
-                        opened.channel(opened.serve(service)),
+                        resources.channel(resources.serve(service)),
                         MetadataUtils.newCaptureMetadataInterceptor(headers, trailers)),
                 EchoService.UNARY,
                 CallOptions.DEFAULT,

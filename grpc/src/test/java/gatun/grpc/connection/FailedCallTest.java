@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(60)
 class FailedCallTest {
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static ServerServiceDefinition failingWith(RuntimeException failure) {
         return EchoService.of(
@@ -41,9 +41,9 @@ class FailedCallTest {
                 .addDetails(Any.pack(StringValue.of("x".repeat(1000))))
                 .addDetails(Any.pack(StringValue.of("大きい")))
                 .build();
-        TestServer server = opened.serve(failingWith(StatusProto.toStatusRuntimeException(rich)));
+        TestServer server = resources.serve(failingWith(StatusProto.toStatusRuntimeException(rich)));
 
-        Throwable failure = catchThrowable(() -> EchoService.echo(opened.channel(server), new byte[3]));
+        Throwable failure = catchThrowable(() -> EchoService.echo(resources.channel(server), new byte[3]));
 
         assertThat(StatusProto.fromThrowable(failure)).isEqualTo(rich);
     }
@@ -52,9 +52,9 @@ class FailedCallTest {
     void shouldCarryTextsThatEscapingMakesLong() {
         String text = "ä".repeat(1000);
         TestServer server =
-                opened.serve(failingWith(Status.ABORTED.withDescription(text).asRuntimeException()));
+                resources.serve(failingWith(Status.ABORTED.withDescription(text).asRuntimeException()));
 
-        Throwable failure = catchThrowable(() -> EchoService.echo(opened.channel(server), new byte[3]));
+        Throwable failure = catchThrowable(() -> EchoService.echo(resources.channel(server), new byte[3]));
 
         assertThat(Status.fromThrowable(failure).getDescription()).isEqualTo(text);
     }
@@ -65,8 +65,8 @@ class FailedCallTest {
         Metadata.Key<byte[]> key = Metadata.Key.of("details-bin", Metadata.BINARY_BYTE_MARSHALLER);
         Metadata trailers = new Metadata();
         trailers.put(key, details);
-        TestServer server = opened.serve(failingWith(Status.ABORTED.asRuntimeException(trailers)));
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(failingWith(Status.ABORTED.asRuntimeException(trailers)));
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.message(1, true, (byte) 1);
 
@@ -90,9 +90,9 @@ class FailedCallTest {
     void shouldAnswerInOneFrameWhenNothingWasSentBefore() throws IOException {
         Metadata trailers = new Metadata();
         trailers.put(Metadata.Key.of("test-text", Metadata.ASCII_STRING_MARSHALLER), "more");
-        TestServer server = opened.serve(
+        TestServer server = resources.serve(
                 failingWith(Status.NOT_FOUND.withDescription("no such thing").asRuntimeException(trailers)));
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.message(1, true, (byte) 1);
 

@@ -24,11 +24,11 @@ class FlowControlTest {
     private static final ConnectionSettings NARROW = TestServer.settings(1 << 20, 3, 8192, 1024, 65_535, 16_384);
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     @Test
     void shouldWaitForTheWindowsAndFollowTheirChanges() throws IOException {
-        RawClient client = opened.add(RawClient.silent(opened.serve(SMALL, EchoService.definition())));
+        RawClient client = resources.add(RawClient.silent(resources.serve(SMALL, EchoService.definition())));
         client.write(Http2.preface());
         client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, 3));
         client.call(1, false, "Unary");
@@ -55,7 +55,7 @@ class FlowControlTest {
 
     @Test
     void shouldResetAStreamWhoseClientExceedsItsWindow() throws IOException {
-        RawClient client = opened.connect(opened.serve(NARROW, EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(NARROW, EchoService.definition()));
         client.call(1, false, "Bidi");
         client.frame(Http2.DATA, 0, 1, new byte[1100]);
 
@@ -65,7 +65,7 @@ class FlowControlTest {
 
     @Test
     void shouldGiveTheWholeWindowOfAMessageLargerThanTheStreams() throws IOException {
-        RawClient client = opened.connect(opened.serve(NARROW, EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(NARROW, EchoService.definition()));
         client.call(1, false, "Unary");
         byte[] bytes = RawClient.prefixed(new byte[10_000]);
         client.frame(Http2.DATA, 0, 1, Arrays.copyOf(bytes, 1000));
@@ -95,7 +95,7 @@ class FlowControlTest {
         int messages = 40;
         byte[] message = new byte[3000];
         int sent = messages * RawClient.prefixed(message).length;
-        RawClient client = opened.connect(opened.serve(
+        RawClient client = resources.connect(resources.serve(
                 TestServer.settings(1 << 20, streams, 8192, 1 << 20, 1 << 24, 16_384), EchoService.definition()));
         Thread sender = Thread.ofVirtual().start(() -> {
             for (int id = 1; id < 2 * streams; id += 2) {

@@ -27,10 +27,10 @@ class FrameLevelTest {
     private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private RawClient connect() throws IOException {
-        return opened.connect(opened.serve(SMALL, EchoService.definition()));
+        return resources.connect(resources.serve(SMALL, EchoService.definition()));
     }
 
     @Test
@@ -143,8 +143,8 @@ class FrameLevelTest {
 
     @Test
     void shouldRefuseARequestThatEndsWithinAMessage() throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, Http2.FLAG_END_STREAM, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 9, (byte) 1);
 
@@ -155,8 +155,8 @@ class FrameLevelTest {
 
     @Test
     void shouldGiveMemoryBackWhenTheClientLeavesWithinAMessage() throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.frame(Http2.DATA, 0, 1, Arrays.copyOf(RawClient.prefixed(new byte[50_000]), 10_000));
         assertThat(client.isAlive()).isTrue();
@@ -194,7 +194,7 @@ class FrameLevelTest {
 
     @Test
     void shouldHangUpOnAClientThatSpeaksSomethingElse() throws IOException {
-        RawClient client = opened.add(RawClient.silent(opened.serve(SMALL, EchoService.definition())));
+        RawClient client = resources.add(RawClient.silent(resources.serve(SMALL, EchoService.definition())));
         client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
 
         client.await(f -> f.isGoAway(Http2Error.PROTOCOL_ERROR));
@@ -242,8 +242,8 @@ class FrameLevelTest {
 
     @Test
     void shouldAnswerAtTheDeadlineOfARequestThatNeverEnds() throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary", "grpc-timeout", "200m");
         client.frame(Http2.DATA, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 9, (byte) 9, (byte) 9);
 
@@ -257,7 +257,7 @@ class FrameLevelTest {
     void shouldFinishRunningCallsWhenTheServerStops() throws Exception {
         CountDownLatch running = new CountDownLatch(1);
         CompletableFuture<ServerCall<byte[], byte[]>> started = new CompletableFuture<>();
-        TestServer server = opened.serve(SMALL, EchoService.of(EchoService.UNARY, (call, headers) -> {
+        TestServer server = resources.serve(SMALL, EchoService.of(EchoService.UNARY, (call, headers) -> {
             call.request(2);
             return new ServerCall.Listener<>() {
                 @Override
@@ -267,7 +267,7 @@ class FrameLevelTest {
                 }
             };
         }));
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
         client.call(1, false, "Unary");
         client.message(1, true, (byte) 1);
         assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
@@ -293,8 +293,8 @@ class FrameLevelTest {
 
     @Test
     void shouldStopThoughAClientDoesNotAnswerPings() throws Exception {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
         client.assertEchoes(1);
 
         Thread stopping = Thread.ofVirtual().start(server::stop);
@@ -308,8 +308,8 @@ class FrameLevelTest {
 
     @Test
     void shouldServeACallWhoseHeadersCameInPartBeforeTheServerStopped() throws Exception {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
         client.assertEchoes(1);
         byte[] block = RawClient.callBlock("Unary");
         client.frame(Http2.HEADERS, 0, 3, Arrays.copyOf(block, 7));

@@ -25,7 +25,7 @@ class IllegalFramesTest {
     private static final int WHOLE_REQUEST = Http2.FLAG_END_HEADERS | Http2.FLAG_END_STREAM;
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static Arguments wrong(String name, Http2Error error, Consumer<RawClient> client) {
         return arguments(name, error, client);
@@ -150,10 +150,10 @@ class IllegalFramesTest {
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("endingTheConnection")
     void shouldEndTheConnection(String name, Http2Error error, Consumer<RawClient> wrong) throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient other = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient other = resources.connect(server);
         other.assertEchoes(1);
-        RawClient client = opened.connect(server);
+        RawClient client = resources.connect(server);
 
         wrong.accept(client);
 
@@ -199,8 +199,8 @@ class IllegalFramesTest {
     @MethodSource("endingTheStream")
     void shouldResetTheStreamAndServeTheNext(String name, Http2Error error, Consumer<RawClient> wrong)
             throws IOException {
-        TestServer server = opened.serve(SMALL, EchoService.definition());
-        RawClient client = opened.connect(server);
+        TestServer server = resources.serve(SMALL, EchoService.definition());
+        RawClient client = resources.connect(server);
 
         wrong.accept(client);
 
@@ -213,8 +213,8 @@ class IllegalFramesTest {
     @ValueSource(ints = {Http2.DATA, Http2.HEADERS})
     void shouldResetAStreamThatGoesOnAfterItsEnd(int type) throws IOException {
         TestServer server =
-                opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> new ServerCall.Listener<>() {}));
-        RawClient client = opened.connect(server);
+                resources.serve(EchoService.of(EchoService.BIDI, (call, headers) -> new ServerCall.Listener<>() {}));
+        RawClient client = resources.connect(server);
         client.call(1, true, "Bidi");
 
         client.frame(type, WHOLE_REQUEST, 1, RawClient.literals("test-text", "more"));

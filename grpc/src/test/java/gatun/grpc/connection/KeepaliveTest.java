@@ -44,7 +44,7 @@ class KeepaliveTest {
     private static final ClientPings CLIENT_PINGS = new ClientPings(LONG, 2);
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static KeepaliveSettings pinging(boolean withoutCalls) {
         return new KeepaliveSettings(new Pings(SHORT, SHORT, 2), CLIENT_PINGS, withoutCalls, Age.ANY, LONG);
@@ -64,7 +64,7 @@ class KeepaliveTest {
     }
 
     private RawClient connect(KeepaliveSettings settings, ServerServiceDefinition service) throws IOException {
-        return opened.connect(opened.serve(TestServer.settings(settings), service));
+        return resources.connect(resources.serve(TestServer.settings(settings), service));
     }
 
     /** A service whose calls end when they are told to. */
@@ -198,12 +198,12 @@ class KeepaliveTest {
     @Test
     void shouldEndAConnectionThatHasHadNoCallsForLong() throws Exception {
         CompletableFuture<ServerCall<byte[], byte[]>> running = new CompletableFuture<>();
-        TestServer server = opened.add(TestServer.closingIdleAfter(SOON, waiting(running)));
-        RawClient busy = opened.connect(server);
+        TestServer server = resources.add(TestServer.closingIdleAfter(SOON, waiting(running)));
+        RawClient busy = resources.connect(server);
         busy.call(1, false, "Unary");
         busy.message(1, true, (byte) 1);
         running.get(20, TimeUnit.SECONDS);
-        RawClient idle = opened.connect(server);
+        RawClient idle = resources.connect(server);
 
         idle.awaitEnd();
         assertThat(busy.isAlive()).isTrue();
@@ -214,7 +214,7 @@ class KeepaliveTest {
 
     @Test
     void shouldHangUpOnAClientThatDoesNotGreet() throws Exception {
-        TestServer server = opened.serve(TestServer.settings(patience(SHORT)), EchoService.definition());
+        TestServer server = resources.serve(TestServer.settings(patience(SHORT)), EchoService.definition());
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.setSoTimeout(20_000);
             socket.getOutputStream().write(Arrays.copyOf(Http2.preface(), 10));
@@ -228,9 +228,9 @@ class KeepaliveTest {
     @Test
     void shouldHangUpOnAClientWhoseHeadersDoNotCome() throws Exception {
         TestServer server =
-                opened.serve(TestServer.settings(patience(Duration.ofMillis(300))), EchoService.definition());
-        RawClient slow = opened.connect(server);
-        RawClient other = opened.connect(server);
+                resources.serve(TestServer.settings(patience(Duration.ofMillis(300))), EchoService.definition());
+        RawClient slow = resources.connect(server);
+        RawClient other = resources.connect(server);
         slow.assertEchoes(1);
         slow.frame(Http2.HEADERS, 0, 3, RawClient.callBlock("Unary"));
 

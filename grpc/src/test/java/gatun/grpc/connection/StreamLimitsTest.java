@@ -24,7 +24,7 @@ class StreamLimitsTest {
     private static final ConnectionSettings SMALL = TestServer.settings(1 << 20, 3, 8192, 65_535, 65_535, 16_384);
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     /** A service whose calls hang until the client cancels them. */
     private static ServerServiceDefinition hanging() {
@@ -33,7 +33,7 @@ class StreamLimitsTest {
 
     @Test
     void shouldRefuseStreamsOverTheLimitAndServeThemLater() throws Exception {
-        RawClient client = opened.connect(opened.serve(SMALL, hanging()));
+        RawClient client = resources.connect(resources.serve(SMALL, hanging()));
         for (int id = 1; id <= 7; id += 2) {
             client.call(id, false, "Unary");
             client.message(id, true);
@@ -62,8 +62,8 @@ class StreamLimitsTest {
     void shouldCountACancelledCallUntilItsHandlerIsDone() throws Exception {
         CountDownLatch running = new CountDownLatch(3);
         CountDownLatch release = new CountDownLatch(1);
-        RawClient client = opened.connect(
-                opened.serve(SMALL, EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+        RawClient client = resources.connect(resources.serve(
+                SMALL, EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     running.countDown();
                     try {
                         assertThat(release.await(30, TimeUnit.SECONDS)).isTrue();
@@ -88,7 +88,7 @@ class StreamLimitsTest {
 
     @Test
     void shouldNotCountOrdinaryCancellationsAsAnAttack() throws IOException {
-        RawClient client = opened.connect(opened.serve(SMALL, hanging()));
+        RawClient client = resources.connect(resources.serve(SMALL, hanging()));
         for (int i = 0; i < 2000; i++) {
             client.call(2 * i + 1, false, "Unary");
             client.frame(Http2.RST_STREAM, 0, 2 * i + 1, RawClient.ints(Http2Error.CANCEL.code()));
@@ -99,7 +99,7 @@ class StreamLimitsTest {
 
     @Test
     void shouldCutOffAClientThatFloodsWithPings() throws IOException {
-        RawClient client = opened.connect(opened.serve(SMALL, EchoService.definition()));
+        RawClient client = resources.connect(resources.serve(SMALL, EchoService.definition()));
         CompletableFuture<RawClient.Frame> goAway = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> goAway.complete(client.await(f -> f.type() == Http2.GOAWAY)));
         byte[] pings = new byte[17 * 1000];

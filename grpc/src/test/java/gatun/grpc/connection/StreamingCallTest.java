@@ -29,11 +29,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(60)
 class StreamingCallTest {
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     @Test
     void shouldJoinWhatAClientStreams() throws Exception {
-        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
+        ManagedChannel channel = resources.channel(resources.serve(EchoService.definition()));
         ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
         StreamObserver<byte[]> requests =
                 ClientCalls.asyncClientStreamingCall(channel.newCall(EchoService.JOIN, CallOptions.DEFAULT), answers);
@@ -49,7 +49,7 @@ class StreamingCallTest {
 
     @Test
     void shouldStreamAnswersToAClient() {
-        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
+        ManagedChannel channel = resources.channel(resources.serve(EchoService.definition()));
 
         Iterator<byte[]> answers = ClientCalls.blockingServerStreamingCall(
                 channel, EchoService.REPEAT, CallOptions.DEFAULT, new byte[] {7});
@@ -64,10 +64,10 @@ class StreamingCallTest {
 
     @Test
     void shouldAnswerEachMessageOfABidirectionalStreamAsItComes() throws Exception {
-        TestServer server = opened.serve(EchoService.definition());
+        TestServer server = resources.serve(EchoService.definition());
         ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
+                resources.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), answers);
 
         for (int i = 0; i < 200; i++) {
             byte[] message = new byte[i];
@@ -83,8 +83,8 @@ class StreamingCallTest {
 
     @Test
     void shouldNotDeadlockWhenBothSidesSendMuch() throws Exception {
-        TestServer server = opened.serve(EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.serve(EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
         int streams = 16;
         int messages = 12;
         List<ReceivedMessages<byte[]>> collectors = new ArrayList<>();
@@ -120,7 +120,7 @@ class StreamingCallTest {
         BlockingQueue<ServerCall<byte[], byte[]>> calls = new LinkedBlockingQueue<>();
         CountDownLatch three = new CountDownLatch(3);
         CountDownLatch five = new CountDownLatch(5);
-        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = resources.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             calls.add(call);
             call.request(3);
             return new ServerCall.Listener<>() {
@@ -133,7 +133,7 @@ class StreamingCallTest {
             };
         }));
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
-                opened.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new ReceivedMessages<>());
+                resources.channel(server).newCall(EchoService.BIDI, CallOptions.DEFAULT), new ReceivedMessages<>());
 
         for (int i = 0; i < 10; i++) {
             requests.onNext(new byte[] {(byte) i});
@@ -152,7 +152,7 @@ class StreamingCallTest {
         CountDownLatch notReady = new CountDownLatch(1);
         CompletableFuture<Integer> sentAtFirst = new CompletableFuture<>();
         int total = 400;
-        TestServer server = opened.serve(EchoService.of(EchoService.REPEAT, (call, headers) -> {
+        TestServer server = resources.serve(EchoService.of(EchoService.REPEAT, (call, headers) -> {
             call.request(2);
             call.sendHeaders(new Metadata());
             AtomicInteger sent = new AtomicInteger();
@@ -172,7 +172,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ClientCall<byte[], byte[]> call = opened.channel(server).newCall(EchoService.REPEAT, CallOptions.DEFAULT);
+        ClientCall<byte[], byte[]> call = resources.channel(server).newCall(EchoService.REPEAT, CallOptions.DEFAULT);
         AtomicInteger received = new AtomicInteger();
         CompletableFuture<Status> end = new CompletableFuture<>();
         call.start(
@@ -201,8 +201,8 @@ class StreamingCallTest {
 
     @Test
     void shouldHoldBackOnlyTheStreamOfAClientThatStopsReading() throws Exception {
-        TestServer server = opened.serve(EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.serve(EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
         ClientCall<byte[], byte[]> stuck = channel.newCall(EchoService.BIDI, CallOptions.DEFAULT);
         CountDownLatch sendBlocked = new CountDownLatch(1);
         stuck.start(new ClientCall.Listener<>() {}, new Metadata());
@@ -231,7 +231,7 @@ class StreamingCallTest {
     void shouldCancelCallsOfAClientThatDisconnects() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
-        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = resources.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             call.request(1);
             begun.countDown();
             return new ServerCall.Listener<>() {
@@ -241,7 +241,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ManagedChannel channel = opened.channel(server);
+        ManagedChannel channel = resources.channel(server);
         StreamObserver<byte[]> requests = ClientCalls.asyncBidiStreamingCall(
                 channel.newCall(EchoService.BIDI, CallOptions.DEFAULT), new ReceivedMessages<>());
         requests.onNext(new byte[1000]);
@@ -256,7 +256,7 @@ class StreamingCallTest {
 
     @Test
     void shouldEndAStreamBeforeTheClientDoes() throws Exception {
-        TestServer server = opened.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
+        TestServer server = resources.serve(EchoService.of(EchoService.BIDI, (call, headers) -> {
             call.request(1);
             return new ServerCall.Listener<>() {
                 @Override
@@ -265,7 +265,7 @@ class StreamingCallTest {
                 }
             };
         }));
-        ManagedChannel channel = opened.channel(server);
+        ManagedChannel channel = resources.channel(server);
         for (int i = 0; i < 20; i++) {
             ReceivedMessages<byte[]> answers = new ReceivedMessages<>();
             StreamObserver<byte[]> requests =

@@ -61,7 +61,7 @@ class TlsTest {
     private static Certificates.Identity client;
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     @BeforeAll
     static void makeCertificates() {
@@ -78,14 +78,14 @@ class TlsTest {
     }
 
     private TestServer serve(Optional<Path> roots) {
-        return opened.add(TestServer.overTls(tls(server, roots), EchoService.definition()));
+        return resources.add(TestServer.overTls(tls(server, roots), EchoService.definition()));
     }
 
     private ManagedChannel channel(TestServer to, TlsChannelCredentials.Builder credentials) {
         ManagedChannel channel = Grpc.newChannelBuilderForAddress("localhost", to.port(), credentials.build())
                 .maxInboundMessageSize(64 << 20)
                 .build();
-        opened.add(channel::shutdownNow);
+        resources.add(channel::shutdownNow);
         return channel;
     }
 
@@ -155,7 +155,7 @@ class TlsTest {
                 return next.startCall(call, headers);
             }
         };
-        TestServer to = opened.add(TestServer.overTls(
+        TestServer to = resources.add(TestServer.overTls(
                 tls(server, Optional.of(client.certificate())),
                 ServerInterceptors.intercept(EchoService.definition(), asking)));
         ManagedChannel channel = channel(
@@ -172,7 +172,7 @@ class TlsTest {
     void shouldServeACertificateThatReplacedAnother() throws Exception {
         Certificates.Identity old = certificates.identity("old");
         Certificates.Identity renewed = certificates.identity("renewed", "EC", 256);
-        TestServer to = opened.add(TestServer.overTls(tls(old, Optional.empty()), EchoService.definition()));
+        TestServer to = resources.add(TestServer.overTls(tls(old, Optional.empty()), EchoService.definition()));
         assertThat(EchoService.echo(channel(to, trusting(old.certificate())), new byte[1]))
                 .hasSize(1);
 

@@ -42,7 +42,7 @@ class UnaryCallTest {
     private static final Metadata.Key<byte[]> BINARY = Metadata.Key.of("test-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     private static StatusRuntimeException failure(Runnable call) {
         return catchThrowableOfType(StatusRuntimeException.class, call::run);
@@ -51,17 +51,17 @@ class UnaryCallTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100, 16_383, 65_535, 65_536, 300_000, 5 << 20, 17 << 20})
     void shouldAnswerWithWhatWasSent(int size) {
-        TestServer server = opened.serve(EchoService.definition());
+        TestServer server = resources.serve(EchoService.definition());
         byte[] message = EchoService.random(size);
 
-        assertThat(EchoService.echo(opened.channel(server), message)).isEqualTo(message);
+        assertThat(EchoService.echo(resources.channel(server), message)).isEqualTo(message);
         assertThat(server.lentBytes()).isZero();
     }
 
     @Test
     void shouldAnswerManyCallsAtOnceOnOneConnection() throws Exception {
-        TestServer server = opened.serve(EchoService.definition());
-        ManagedChannel channel = opened.channel(server);
+        TestServer server = resources.serve(EchoService.definition());
+        ManagedChannel channel = resources.channel(server);
         List<Future<byte[]>> answers = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
             answers.add(ClientCalls.futureUnaryCall(
@@ -77,7 +77,7 @@ class UnaryCallTest {
     @Test
     void shouldAnswerUnimplementedToAnUnknownMethod() {
         MethodDescriptor<byte[], byte[]> unknown = EchoService.method("Nothing", MethodType.UNARY);
-        ManagedChannel channel = opened.channel(opened.serve(EchoService.definition()));
+        ManagedChannel channel = resources.channel(resources.serve(EchoService.definition()));
 
         StatusRuntimeException failure =
                 failure(() -> ClientCalls.blockingUnaryCall(channel, unknown, CallOptions.DEFAULT, new byte[3]));
@@ -88,8 +88,8 @@ class UnaryCallTest {
 
     @Test
     void shouldAnswerUnknownWhenTheHandlerThrows() {
-        ManagedChannel channel = opened.channel(
-                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+        ManagedChannel channel = resources.channel(
+                resources.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     throw new IllegalStateException("a fault of the handler");
                 }))));
 
@@ -102,7 +102,7 @@ class UnaryCallTest {
     @Test
     void shouldCarryAStatusTextOfAnyCharacters() {
         String text = " 100 % wrong:\n\"größer\" — 大きい \u0001 ";
-        ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
+        ManagedChannel channel = resources.channel(resources.serve(EchoService.of(
                 EchoService.UNARY,
                 ServerCalls.asyncUnaryCall((request, answer) -> answer.onError(
                         Status.FAILED_PRECONDITION.withDescription(text).asRuntimeException())))));
@@ -123,7 +123,7 @@ class UnaryCallTest {
             }
         };
         ManagedChannel channel =
-                opened.channel(opened.serve(ServerInterceptors.intercept(EchoService.definition(), mirror)));
+                resources.channel(resources.serve(ServerInterceptors.intercept(EchoService.definition(), mirror)));
         Metadata sent = new Metadata();
         sent.put(TEXT, "one");
         sent.put(TEXT, "two, three");
@@ -191,9 +191,9 @@ class UnaryCallTest {
                 return next.startCall(call, headers);
             }
         };
-        TestServer server = opened.serve(ServerInterceptors.intercept(EchoService.definition(), look));
+        TestServer server = resources.serve(ServerInterceptors.intercept(EchoService.definition(), look));
 
-        EchoService.echo(opened.channel(server), new byte[1]);
+        EchoService.echo(resources.channel(server), new byte[1]);
 
         assertThat(peer.get()).isInstanceOf(java.net.InetSocketAddress.class);
         assertThat(authority.get()).isEqualTo("127.0.0.1:" + server.port());
@@ -204,12 +204,12 @@ class UnaryCallTest {
         CompletableFuture<Throwable> cancelled = new CompletableFuture<>();
         CountDownLatch released = new CountDownLatch(1);
         TestServer server =
-                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                resources.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     Context.current()
                             .addListener(context -> cancelled.complete(context.cancellationCause()), Runnable::run);
                     awaitQuietly(released);
                 })));
-        ManagedChannel channel = opened.channel(server);
+        ManagedChannel channel = resources.channel(server);
         long begin = System.nanoTime();
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
@@ -228,12 +228,13 @@ class UnaryCallTest {
     @Test
     void shouldSayWhatClientsSayWhenTheServersClockIsFirst() {
         TestServer server =
-                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {})));
+                resources.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {})));
         Metadata head = new Metadata();
         head.put(Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER), "50m");
 
         StatusRuntimeException failure = failure(() -> ClientCalls.blockingUnaryCall(
-                ClientInterceptors.intercept(opened.channel(server), MetadataUtils.newAttachHeadersInterceptor(head)),
+                ClientInterceptors.intercept(
+                        resources.channel(server), MetadataUtils.newAttachHeadersInterceptor(head)),
                 EchoService.UNARY,
                 CallOptions.DEFAULT,
                 new byte[10]));
@@ -267,11 +268,11 @@ class UnaryCallTest {
         CountDownLatch running = new CountDownLatch(1);
         CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
         TestServer server =
-                opened.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
+                resources.serve(EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     Context.current().addListener(context -> cancelled.complete(true), Runnable::run);
                     running.countDown();
                 })));
-        ManagedChannel channel = opened.channel(server);
+        ManagedChannel channel = resources.channel(server);
         Future<byte[]> answer =
                 ClientCalls.futureUnaryCall(channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), new byte[10]);
         assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
@@ -287,7 +288,7 @@ class UnaryCallTest {
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch early = new CountDownLatch(1);
         CountDownLatch late = new CountDownLatch(1);
-        TestServer server = opened.serve(EchoService.of(EchoService.UNARY, (call, headers) -> {
+        TestServer server = resources.serve(EchoService.of(EchoService.UNARY, (call, headers) -> {
             GrpcCall<byte[], byte[]> ours = (GrpcCall<byte[], byte[]>) call;
             ours.onCancelled(early::countDown);
             running.countDown();
@@ -296,7 +297,7 @@ class UnaryCallTest {
             return new ServerCall.Listener<>() {};
         }));
         Future<byte[]> answer = ClientCalls.futureUnaryCall(
-                opened.channel(server).newCall(EchoService.UNARY, CallOptions.DEFAULT), new byte[10]);
+                resources.channel(server).newCall(EchoService.UNARY, CallOptions.DEFAULT), new byte[10]);
         assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(early.getCount()).isEqualTo(1);
 
@@ -308,7 +309,7 @@ class UnaryCallTest {
 
     @Test
     void shouldAnswerInternalWhenTheHandlerCompletesWithoutAResponse() {
-        ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
+        ManagedChannel channel = resources.channel(resources.serve(EchoService.of(
                 EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> answer.onCompleted()))));
 
         assertThat(failure(() -> EchoService.echo(channel, new byte[1]))
@@ -319,7 +320,7 @@ class UnaryCallTest {
 
     @Test
     void shouldAnswerFromAnotherThreadThanTheHandlers() {
-        ManagedChannel channel = opened.channel(opened.serve(
+        ManagedChannel channel = resources.channel(resources.serve(
                 EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> Thread.ofVirtual()
                         .start(() -> {
                             answer.onNext(request);

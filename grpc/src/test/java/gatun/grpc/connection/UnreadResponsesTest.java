@@ -29,7 +29,7 @@ class UnreadResponsesTest {
     private static final long GROWTH_LIMIT = 12 << 20;
 
     @RegisterExtension
-    final Opened opened = new Opened();
+    final TestResources resources = new TestResources();
 
     /**
      * A server that gives clients so long to read, and a client whose first response fills its socket, so that nothing
@@ -42,13 +42,13 @@ class UnreadResponsesTest {
                 false,
                 KeepaliveSettings.Age.ANY,
                 LONG);
-        TestServer server = opened.serve(
+        TestServer server = resources.serve(
                 TestServer.settings(keepalive),
                 EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {
                     answer.onNext(new byte[32 << 20]);
                     answer.onCompleted();
                 })));
-        RawClient client = opened.add(RawClient.silent(server));
+        RawClient client = resources.add(RawClient.silent(server));
         client.write(Http2.preface());
         int window = 1 << 30;
         client.frame(Http2.SETTINGS, 0, 0, RawClient.setting(Http2.SETTINGS_INITIAL_WINDOW_SIZE, window));

@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
-import gatun.http.connection.DirectRequests.HeaderMemoryBudget;
+import gatun.http.connection.FastPathReader.HeaderMemoryBudget;
 import gatun.http.connection.ResponseSender.ResponseOutput;
 import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ClientError;
@@ -36,7 +36,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
@@ -85,15 +84,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     private final long sinceMillis = System.currentTimeMillis();
 
-    /** Written by the connection's thread, read by any. */
-    private final AtomicLong requests = new AtomicLong();
+    private final RequestCount requests = new RequestCount();
 
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
 
     private final LastRoute lastRoute = new LastRoute();
-    private final DirectRequests.Handler handler;
-    private final DirectRequests direct;
+    private final FastPathReader.Handler handler;
+    private final FastPathReader fastPath;
     private final ServerConnection http1;
 
     /** {@code budget} limits work that the client throws away; {@code http1Connections} make Helidon's connection. */
@@ -106,7 +104,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             DisconnectWatch watch,
             ClientWait clientWait,
             ServerConnectionSelector http1Connections,
-            Function<ClientConnection, DirectRequests.Handler> handlers) {
+            Function<ClientConnection, FastPathReader.Handler> handlers) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
@@ -119,17 +117,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.handler = handlers.apply(this);
-        this.direct = new DirectRequests(
+        this.fastPath = new FastPathReader(
                 transport, clientWait, presence, activity, handler, HeaderMemoryBudget.OF_PROCESS, placement);
         this.bytes =
-                HelidonDataReader.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
+                HelidonDataReader.of(context.dataReader(), fastPath, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.http1 = http1Connections.connection(this);
     }
 
     /** The head of a request has come: the client has done its part for now. */
     void beginRequest() {
-        requests.lazySet(requests.getPlain() + 1);
+        requests.begin();
         unfinishedNanos = WorkBudgets.CALL_NANOS + WorkBudgets.REQUEST_NANOS;
         clientWait.stopWaiting();
         response.begin();
@@ -151,14 +149,18 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return budget;
     }
 
-    /** What it is used for now. For any thread. */
+    RequestCount requests() {
+        return requests;
+    }
+
+    /** What it is used for now, requests that only look at the server left out. For any thread. */
     ConnectionUse use() {
         return new ConnectionUse(
                 ConnectionUse.peer(remotePeer.address()),
                 isSecure(),
                 sinceMillis,
-                requests.get(),
-                activity.isBusy() ? 1 : 0,
+                requests.ofClients(),
+                activity.isBusy() && !requests.isViewing() ? 1 : 0,
                 transport.transferred().in(),
                 transport.transferred().out());
     }
@@ -170,7 +172,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** A request that Helidon has read is answered, and its body is read to the end. */
     void endRequest() {
-        direct.begin(bytes.takeBuffered());
+        fastPath.begin(bytes.takeBuffered());
         activity.endRequest();
     }
 
@@ -240,7 +242,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Whether the client has sent more than the current request. */
     private boolean hasMore() {
-        return direct.hasMore() || bytes.buffered(1) > 0;
+        return fastPath.hasMore() || bytes.buffered(1) > 0;
     }
 
     /** Whether the response ends the connection: the server drains and the client has sent nothing more. */
@@ -259,14 +261,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** How many of at most {@code limit} bytes have come and not been used. */
     long buffered(long limit) {
-        return Math.min(limit, direct.buffered() + bytes.buffered(limit));
+        return Math.min(limit, fastPath.buffered() + bytes.buffered(limit));
     }
 
     /**
      * Fills {@code byteSize} bytes from the socket; {@code took} hears of each part. False if the client ends first.
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
-        long done = direct.moveTo(target, offset, byteSize);
+        long done = fastPath.moveTo(target, offset, byteSize);
         took.accept(done);
         unfinishedNanos += WorkBudgets.ofBytes(done);
         try {
@@ -329,7 +331,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         try {
             socket.open();
             watch.add(this);
-            if (budget.awaitTurn(() -> direct.hasEnded(READ_AHEAD))) {
+            if (budget.awaitTurn(() -> fastPath.hasEnded(READ_AHEAD))) {
                 clientWait.startWaiting();
                 http1.handle(limit);
             }
@@ -346,7 +348,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 ended.close();
             }
             socket.end();
-            direct.release();
+            fastPath.release();
         }
     }
 

@@ -180,6 +180,11 @@ public final class Exchange {
         return trace;
     }
 
+    /** Leaves the request out of what is told of connections: it only looks at the server. */
+    public void markView() {
+        connection.requests().markView();
+    }
+
     /** The request's body, not yet read. */
     public RequestBody body() {
         return body;

@@ -43,31 +43,31 @@ final class HelidonDataReader extends DataReader {
 
     /**
      * Reads what {@code early} has read already, then what {@code presence} read while a request waited, then
-     * {@code socket}. Bytes that begin between requests, or came with a head, go to {@code direct} before Helidon.
+     * {@code socket}. Bytes that begin between requests, or came with a head, go to {@code fastPath} before Helidon.
      */
     static HelidonDataReader of(
             DataReader early,
-            DirectRequests direct,
+            FastPathReader fastPath,
             Supplier<byte[]> socket,
             ClientPresence presence,
             RequestActivity activity,
             ClientWait clientWait) {
         return new HelidonDataReader(
-                new FirstRequest(() -> next(early, direct, socket, presence, activity, clientWait)));
+                new FirstRequest(() -> next(early, fastPath, socket, presence, activity, clientWait)));
     }
 
     private static byte @Nullable [] next(
             DataReader early,
-            DirectRequests direct,
+            FastPathReader fastPath,
             Supplier<byte[]> socket,
             ClientPresence presence,
             RequestActivity activity,
             ClientWait clientWait) {
         int available = early.available();
         if (available > 0) {
-            direct.putBack(early.readBytes(available));
+            fastPath.putBack(early.readBytes(available));
         }
-        byte[] other = direct.untilOther();
+        byte[] other = fastPath.untilOther();
         if (other == null || other.length > 0) {
             return other;
         }

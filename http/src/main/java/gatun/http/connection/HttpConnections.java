@@ -78,9 +78,18 @@ public final class HttpConnections implements ServerConnectionSelector {
         watch.endSlowReaders();
     }
 
-    /** What the connections are used for now. */
+    /** What the connections of clients are used for now, without those over which people only look at the server. */
     public Stream<ConnectionUse> uses() {
-        return watch.connections().map(ClientConnection::use);
+        return watch.connections()
+                .filter(connection -> !connection.requests().isViewerOnly())
+                .map(ClientConnection::use);
+    }
+
+    /** How many connections there are over which people only look at the server. */
+    public long viewerCount() {
+        return watch.connections()
+                .filter(connection -> connection.requests().isViewerOnly())
+                .count();
     }
 
     /** The options that the listener must set on its sockets. */

@@ -50,12 +50,12 @@ interface IncomingRequest {
     boolean bodyConsumed();
 
     /** A request with a plain head, read in place; reused for the next. For the connection's thread. */
-    static final class DirectRequest implements IncomingRequest {
+    static final class FastPathRequest implements IncomingRequest {
         private final RequestHeadParser head;
         private String lastPath = "";
         private boolean bodyConsumed;
 
-        DirectRequest(RequestHeadParser head) {
+        FastPathRequest(RequestHeadParser head) {
             this.head = head;
         }
 

@@ -3,7 +3,7 @@ package gatun.http.connection;
 
 import gatun.http.connection.AllowedOrigins.HostCheck;
 import gatun.http.connection.HttpConnections.ConnectionResources;
-import gatun.http.connection.IncomingRequest.DirectRequest;
+import gatun.http.connection.IncomingRequest.FastPathRequest;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
@@ -38,7 +38,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One connection's routing: our routes first, then the listener's own. For the connection's thread. */
-final class RequestRouting implements HttpRouting, DirectRequests.Handler {
+final class RequestRouting implements HttpRouting, FastPathReader.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
 
@@ -90,7 +90,7 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
     }
 
     @Override
-    public boolean answer(DirectRequest request) {
+    public boolean answer(FastPathRequest request) {
         Exchange exchange = new Exchange(connection, request, hosts, kept);
         AccessEntry entry = begin(exchange);
         boolean answered = true;

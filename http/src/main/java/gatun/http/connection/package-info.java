@@ -11,7 +11,7 @@
  *       ({@link gatun.http.connection.HelidonDataReader}) over a {@link gatun.http.connection.ClientSocket}, with TLS or
  *       without.
  *   <li>Nearly all requests are plain: their head is read where it lies by
- *       {@link gatun.http.connection.DirectRequests}, and Helidon never learns of them. The head of any other goes to
+ *       {@link gatun.http.connection.FastPathReader}, and Helidon never learns of them. The head of any other goes to
  *       Helidon, which comes back through {@link gatun.http.connection.RequestRouting}. Either way the request is an
  *       {@link gatun.http.connection.IncomingRequest}.
  *   <li>An {@link gatun.http.connection.Exchange} is the request and its response for the protocol that answers: the

@@ -4,6 +4,9 @@ package gatun.http.routes;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
+import gatun.http.openapi.Components;
+import gatun.http.openapi.Operation;
+import gatun.http.openapi.Schema;
 import gatun.http.routes.PathValues.PathPattern;
 import gatun.http.routes.PathValues.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable.Route;
@@ -11,6 +14,7 @@ import gatun.http.routes.RouteTable.Route.RouteHandler;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import io.helidon.http.Status;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -27,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OpenApiJson {
     private static final String PATH = "/openapi.json";
+    private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
     private static final ResponseHeaders HEADERS =
             ResponseHeaders.of(ResponseHeaders.constant(Status.OK_200, "Content-Type: application/json"));
 
@@ -46,16 +51,26 @@ public final class OpenApiJson {
 
     /** A table with the one path of the description of {@code tables} and itself, of this title and version. */
     public static RouteTable table(String title, String version, List<RouteTable> tables, ApiAccess access) {
-        List<Route> rows = new ArrayList<>();
-        tables.forEach(table -> rows.addAll(table.rows()));
-        rows.add(row((exchange, path) -> {}));
-        OpenApiJson self = new OpenApiJson(title, version, rows);
+        OpenApiJson self = of(title, version, tables);
         return new RouteTable(
                 PATH, List.of(row((exchange, path) -> self.answer(exchange))), access, StandardConventions.INSTANCE);
     }
 
+    /** The description of {@code tables} and its own path, as {@link #table} answers it. */
+    public static String describe(String title, String version, List<RouteTable> tables) {
+        return new String(of(title, version, tables).describe(), StandardCharsets.UTF_8);
+    }
+
+    private static OpenApiJson of(String title, String version, List<RouteTable> tables) {
+        List<Route> rows = new ArrayList<>();
+        tables.forEach(table -> rows.addAll(table.rows()));
+        rows.add(row((exchange, path) -> {}));
+        return new OpenApiJson(title, version, rows);
+    }
+
     private static Route row(RouteHandler handler) {
-        return Route.get(PATH, ApiGroup.METADATA, "This description of all paths", handler);
+        return Route.get(
+                PATH, ApiGroup.METADATA, "This description of all paths", Operation.returning(Schema.OBJECT), handler);
     }
 
     private void answer(Exchange exchange) {
@@ -73,12 +88,13 @@ public final class OpenApiJson {
         for (Route row : rows) {
             for (String pattern : PathPattern.expand(row.path())) {
                 paths.computeIfAbsent(
-                                OpenApi.PARAMETER.matcher(pattern).replaceAll("{$1}"),
+                                PARAMETER.matcher(pattern).replaceAll("{$1}"),
                                 path -> new DescribedPath(path, pattern, new LinkedHashMap<>()))
                         .operations()
                         .putIfAbsent(row.method().text().toLowerCase(Locale.ROOT), row);
             }
         }
+        Components components = new Components();
         JsonWriter json = new JsonWriter();
         json.raw("{\"openapi\":\"3.0.3\",\"info\":{\"title\":").string(title);
         json.raw(",\"version\":").string(version);
@@ -87,86 +103,40 @@ public final class OpenApiJson {
         for (DescribedPath path : paths.values()) {
             json.raw(comma).string(path.path());
             json.raw(":{");
-            writeParameters(json, path.pattern());
-            writeOperations(json, path.operations());
+            writeParameters(json, path.pattern(), components);
+            writeOperations(json, path.operations(), components);
             json.raw('}');
             comma = ",";
         }
-        json.raw("}}");
+        json.raw("},\"components\":");
+        components.write(json);
+        json.raw('}');
         return Arrays.copyOf(json.array(), json.size());
     }
 
-    private static void writeParameters(JsonWriter json, String pattern) {
-        Matcher parameter = OpenApi.PARAMETER.matcher(pattern);
+    private static void writeParameters(JsonWriter json, String pattern, Components components) {
+        Matcher parameter = PARAMETER.matcher(pattern);
         boolean any = false;
         while (parameter.find()) {
             json.raw(any ? "," : "\"parameters\":[").raw("{\"name\":").string(parameter.group(1));
-            json.raw(",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"")
-                    .raw("number".equals(parameter.group(2)) ? "integer" : "string")
-                    .raw("\"}}");
+            json.raw(",\"in\":\"path\",\"required\":true,\"schema\":");
+            PathPattern.Kind.of(parameter.group(2)).schema().write(json, components);
+            json.raw('}');
             any = true;
         }
         json.raw(any ? "]," : "");
     }
 
-    private static void writeOperations(JsonWriter json, Map<String, Route> operations) {
+    private static void writeOperations(JsonWriter json, Map<String, Route> operations, Components components) {
         String comma = "";
         for (Map.Entry<String, Route> operation : operations.entrySet()) {
             Route route = operation.getValue();
             json.raw(comma).string(operation.getKey());
             json.raw(":{\"tags\":[").string(route.group().wireName());
-            json.raw("],\"summary\":").string(route.summary());
-            json.raw(",\"responses\":{\"default\":{\"description\":\"The response, or why there is none\"}}}");
+            json.raw("],\"summary\":").string(route.summary()).raw(',');
+            route.operation().write(json, components);
+            json.raw('}');
             comma = ",";
-        }
-    }
-
-    /** Describes tables of routes in <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as YAML. */
-    public static final class OpenApi {
-        static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
-
-        private OpenApi() {}
-
-        /** The description of {@code tables}, of an API of this title and version. */
-        public static String describe(String title, String version, List<RouteTable> tables) {
-            Map<String, List<Route>> paths = new LinkedHashMap<>();
-            for (RouteTable table : tables) {
-                for (Route route : table.rows()) {
-                    for (String path : PathPattern.expand(route.path())) {
-                        paths.computeIfAbsent(path, none -> new ArrayList<>()).add(route);
-                    }
-                }
-            }
-            StringBuilder yaml = new StringBuilder();
-            yaml.append("openapi: 3.1.0\ninfo:\n  title: ").append(title).append("\n  version: \"");
-            yaml.append(version).append("\"\npaths:\n");
-            paths.forEach((path, routes) -> describe(yaml, path, routes));
-            return yaml.toString();
-        }
-
-        private static void describe(StringBuilder yaml, String path, List<Route> routes) {
-            yaml.append("  \"")
-                    .append(PARAMETER.matcher(path).replaceAll("{$1}"))
-                    .append("\":\n");
-            Matcher parameter = PARAMETER.matcher(path);
-            boolean first = true;
-            while (parameter.find()) {
-                yaml.append(first ? "    parameters:\n" : "");
-                first = false;
-                boolean number = "number".equals(parameter.group(2));
-                yaml.append("      - {name: ")
-                        .append(parameter.group(1))
-                        .append(", in: path, required: true, schema: {type: ");
-                yaml.append(number ? "integer" : "string").append("}}\n");
-            }
-            for (Route route : routes) {
-                yaml.append("    ")
-                        .append(route.method().text().toLowerCase(Locale.ROOT))
-                        .append(":\n");
-                yaml.append("      tags: [").append(route.group().wireName()).append("]\n");
-                yaml.append("      summary: \"").append(route.summary()).append("\"\n");
-                yaml.append("      responses: {default: {description: \"The response, or why there is none.\"}}\n");
-            }
         }
     }
 }

@@ -2,9 +2,8 @@
 package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
+import gatun.http.openapi.Schema;
 import gatun.memory.tensor.GatunException;
-import io.helidon.http.HeaderNames;
-import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -80,6 +79,20 @@ public final class PathValues {
             /** Decimal digits. */
             NUMBER;
 
+            /** The kind that a pattern calls so; {@link #TEXT} for none. */
+            static Kind of(@Nullable String name) {
+                return name == null ? TEXT : valueOf(name.toUpperCase(Locale.ROOT));
+            }
+
+            /** The values as a description says them; numbers of more than 63 bits are none that anything has. */
+            Schema schema() {
+                return switch (this) {
+                    case TEXT -> Schema.STRING.matching("^[^/]+$");
+                    case WORD -> Schema.STRING.matching("^[^/:]+$");
+                    case NUMBER -> Schema.COUNT;
+                };
+            }
+
             boolean allows(char c) {
                 return switch (this) {
                     case TEXT -> true;
@@ -124,13 +137,9 @@ public final class PathValues {
                 segments.add(
                         segment.group(2) == null
                                 ? new Segment("", Kind.TEXT, part)
-                                : new Segment(segment.group(2), kind(segment.group(3)), segment.group(4)));
+                                : new Segment(segment.group(2), Kind.of(segment.group(3)), segment.group(4)));
             }
             return new PathPattern(List.copyOf(segments));
-        }
-
-        private static Kind kind(@Nullable String name) {
-            return name == null ? Kind.TEXT : Kind.valueOf(name.toUpperCase(Locale.ROOT));
         }
 
         List<Segment> segments() {
@@ -209,14 +218,18 @@ public final class PathValues {
         /** Answers a request whose path no route has. */
         void answerUnknownPath(Exchange exchange);
 
-        /** Answers a request whose path has other methods only: {@code allowed}, separated by commas. */
-        void answerOtherMethod(Exchange exchange, String allowed);
+        /** Answers a request whose path has other methods only, which the response says in {@code Allow} already. */
+        void answerOtherMethod(Exchange exchange);
 
-        /** Whether HEAD is answered by the route for GET, without the body, and OPTIONS tells the methods. */
-        boolean answersHeadAndOptions();
+        /** Whether HEAD is answered by the route for GET, without the body, and OPTIONS tells the methods: HTTP's way. */
+        default boolean answersHeadAndOptions() {
+            return true;
+        }
 
         /** Whether the case of a segment that is a literal makes no difference. */
-        boolean ignoresCase();
+        default boolean ignoresCase() {
+            return false;
+        }
 
         /** HTTP's own rules: 404, and 405 with {@code Allow}; the texts are JSON, as of any failure. Case counts. */
         public static final class StandardConventions implements RouteConventions {
@@ -231,23 +244,8 @@ public final class PathValues {
             }
 
             @Override
-            public void answerOtherMethod(Exchange exchange, String allowed) {
-                if (exchange.method().equals(Method.OPTIONS)) {
-                    exchange.answerOptions(allowed);
-                } else {
-                    exchange.header(HeaderNames.ALLOW, allowed);
-                    exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
-                }
-            }
-
-            @Override
-            public boolean answersHeadAndOptions() {
-                return true;
-            }
-
-            @Override
-            public boolean ignoresCase() {
-                return false;
+            public void answerOtherMethod(Exchange exchange) {
+                exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
             }
         }
 
@@ -262,18 +260,8 @@ public final class PathValues {
             }
 
             @Override
-            public final void answerOtherMethod(Exchange exchange, String allowed) {
+            public final void answerOtherMethod(Exchange exchange) {
                 exchange.answerEmpty(Status.METHOD_NOT_ALLOWED_405);
-            }
-
-            @Override
-            public final boolean answersHeadAndOptions() {
-                return false;
-            }
-
-            @Override
-            public final boolean ignoresCase() {
-                return false;
             }
         }
     }

@@ -3,7 +3,7 @@ package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
-import gatun.http.routes.OpenApiJson.OpenApi;
+import gatun.http.openapi.Operation;
 import gatun.http.routes.PathValues.PathPattern;
 import gatun.http.routes.PathValues.RouteConventions;
 import gatun.runtime.access.ApiAccess;
@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One protocol's routes: handlers, access, {@code Allow} and description ({@link OpenApi}). Thread-safe. */
+/** One protocol's routes: handlers, access, {@code Allow} and description ({@link OpenApiJson}). Thread-safe. */
 public final class RouteTable implements Routes {
     private final String root;
     private final List<Route> rows;
@@ -79,7 +79,7 @@ public final class RouteTable implements Routes {
         }
         RouteTree.Leaf leaf = match.leaf(method(exchange));
         if (leaf == null) {
-            conventions.answerOtherMethod(exchange, allowed(match));
+            answerOtherMethod(exchange, allowed(match));
         } else if (changesServer(leaf.route()) && exchange.isOfForeignPage()) {
             exchange.answerFailure(
                     Status.FORBIDDEN_403,
@@ -89,6 +89,16 @@ public final class RouteTable implements Routes {
             leaf.route().handler().answer(exchange, match.values(leaf));
         }
         return true;
+    }
+
+    /** Answers a request whose path is for other methods only, of which any protocol's clients learn by {@code Allow}. */
+    private void answerOtherMethod(Exchange exchange, String allowed) {
+        if (exchange.method().equals(Method.OPTIONS) && conventions.answersHeadAndOptions()) {
+            exchange.answerOptions(allowed);
+        } else {
+            exchange.header(HeaderNames.ALLOW, allowed);
+            conventions.answerOtherMethod(exchange);
+        }
     }
 
     /** Most requests of a connection have the path of the one before. */
@@ -319,16 +329,29 @@ public final class RouteTable implements Routes {
         }
     }
 
-    /** A row: requests of a method to a {@link PathPattern}, restricted by group, and a short summary of them. */
-    public record Route(Method method, String path, ApiGroup group, String summary, RouteHandler handler) {
+    /** A row: requests of a method to a {@link PathPattern}, restricted by group; what they are, in short and in all. */
+    public record Route(
+            Method method, String path, ApiGroup group, String summary, Operation operation, RouteHandler handler) {
         /** A route of GET requests. */
+        public static Route get(
+                String path, ApiGroup group, String summary, Operation operation, RouteHandler handler) {
+            return new Route(Method.GET, path, group, summary, operation, handler);
+        }
+
+        /** A route of GET requests of which the description has the summary only. */
         public static Route get(String path, ApiGroup group, String summary, RouteHandler handler) {
-            return new Route(Method.GET, path, group, summary, handler);
+            return get(path, group, summary, Operation.UNDESCRIBED, handler);
         }
 
         /** A route of POST requests. */
+        public static Route post(
+                String path, ApiGroup group, String summary, Operation operation, RouteHandler handler) {
+            return new Route(Method.POST, path, group, summary, operation, handler);
+        }
+
+        /** A route of POST requests of which the description has the summary only. */
         public static Route post(String path, ApiGroup group, String summary, RouteHandler handler) {
-            return new Route(Method.POST, path, group, summary, handler);
+            return post(path, group, summary, Operation.UNDESCRIBED, handler);
         }
 
         /** Answers the requests of one route. Safe for any thread. */

@@ -4,7 +4,7 @@ package gatun.http.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.connection.DirectRequests.HeaderMemoryBudget;
+import gatun.http.connection.FastPathReader.HeaderMemoryBudget;
 import io.helidon.http.Status;
 import org.junit.jupiter.api.Test;
 

@@ -188,6 +188,19 @@ class ClientHttpIT {
         }
     }
 
+    /** As examples of Triton's clients do. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldGetTextsOfAnyLengthBack(Transport transport) {
+        String[] texts = {"", "größe", "a".repeat(10_000), "4"};
+        try (GatunClient client = transport.client();
+                InferResponse response =
+                        client.infer("simple_identity", ArrayTensors.of("INPUT0", texts, 2, texts.length / 2))) {
+            assertThat(response.strings("OUTPUT0")).containsExactly(texts);
+            assertThat(response.output("OUTPUT0").spec().shape().toArray()).containsExactly(2, 2);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldAnswerTheSameInJsonAndCompressed(Transport transport) {

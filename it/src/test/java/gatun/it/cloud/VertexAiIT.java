@@ -72,9 +72,12 @@ class VertexAiIT {
         assertThat(send(HttpRequest.newBuilder(uri("/health"))).statusCode()).isEqualTo(200);
         assertThat(send(HttpRequest.newBuilder(uri("/v2/health/ready"))).statusCode())
                 .isEqualTo(400);
-        assertThat(send(HttpRequest.newBuilder(uri(VARIABLES.get("AIP_PREDICT_ROUTE"))))
-                        .statusCode())
-                .isEqualTo(405);
+        HttpResponse<String> wrong = send(HttpRequest.newBuilder(uri(VARIABLES.get("AIP_PREDICT_ROUTE"))));
+        assertThat(wrong.statusCode()).isEqualTo(405);
+        assertThat(wrong.headers().firstValue("Allow")).hasValue("POST, OPTIONS");
+        HttpResponse<String> head = send(HttpRequest.newBuilder(uri("/health")).HEAD());
+        assertThat(head.statusCode()).isEqualTo(200);
+        assertThat(head.body()).isEmpty();
     }
 
     @Test

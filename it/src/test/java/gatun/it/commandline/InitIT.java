@@ -33,7 +33,7 @@ class InitIT {
         assertThat(files(repository)).containsExactly("sums", "sums/1", "sums/1/model.onnx", "sums/config.pbtxt");
         assertThat(Files.readString(model.resolve("config.pbtxt")))
                 .contains("name: \"sums\"\n", "platform: \"onnxruntime_onnx\"\n", "max_batch_size: ")
-                .containsPattern("input \\{\\R  name: \"INPUT0\"\\R  data_type: TYPE_INT32\\R  dims: 16\\R}")
+                .containsPattern("input \\{\\R  name: \"INPUT0\"\\R  data_type: TYPE_INT32\\R  dims: \\[16]\\R}")
                 .contains("# instance_group [", "# version_policy {");
 
         try (ServerProcess server = ServerProcess.launch(repository);

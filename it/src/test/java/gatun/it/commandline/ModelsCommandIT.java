@@ -36,13 +36,25 @@ class ModelsCommandIT {
                 assertThat(listing.awaitExit(Duration.ZERO)).as(listing.log()).isZero();
                 assertThat(listing.output())
                         .as(url)
-                        .containsPattern("good +\\| 1 +\\| onnxruntime_onnx \\| ready +\\| +1 \\| +0 \\| +\\d+")
+                        .containsPattern("good +\\| 1 +\\| onnxruntime \\| ready +\\| +1 \\| +0 \\| +\\d+")
                         .containsPattern("bad +\\| - +\\| - +\\| unavailable")
                         .contains("unknown field 'nonsense' in ModelConfig");
             }
             ServerProcess ready = ServerProcess.run("models", "--ready", "--url=" + server.http(""));
             assertThat(ready.awaitExit(Duration.ZERO)).isZero();
             assertThat(ready.output()).contains("good").doesNotContain("bad");
+        }
+    }
+
+    @Test
+    void shouldListTheExamplesOnANarrowScreen() throws Exception {
+        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels());
+                HttpApi http = new HttpApi(server)) {
+            assertThat(http.post("/v2/models/simple/infer", SimpleModel.json()).statusCode())
+                    .isEqualTo(200);
+            ServerProcess listing = ServerProcess.run("models", "--url=" + server.http(""));
+            assertThat(listing.output()).contains("Engine", "simple_ensemble", "ensemble", "simple_identity");
+            assertThat(listing.output().lines()).allMatch(line -> line.length() <= 80);
         }
     }
 

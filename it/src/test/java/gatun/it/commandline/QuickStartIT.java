@@ -88,6 +88,7 @@ class QuickStartIT {
                 .containsPattern("\\| digits +\\| 1 +\\| onnxruntime +\\| ready +\\| +[0-9.]+ m?s \\|")
                 .containsPattern("\\| identity_fp32 +\\| 1 +\\| identity +\\| ready +\\|")
                 .containsPattern("\\| simple +\\| 1 +\\| onnxruntime +\\| ready +\\|")
+                .containsPattern("\\| simple_identity +\\| 1 +\\| identity +\\| ready +\\|")
                 .containsPattern("\\| simple_string +\\| 1 +\\| onnxruntime +\\| ready +\\|")
                 .contains("HTTP     " + server.ready("http.url"))
                 .contains("gRPC     127.0.0.1:" + server.grpcPort())

@@ -405,6 +405,7 @@ class ConsolePageIT {
         try (Tab tab = desk("#/memory")) {
             DrawingTimes times = DrawingTimes.of(tab, 200, 100);
             assertThat(times.rows()).isEqualTo(200);
+            assertThat(times.lines()).as("of the busiest versions").isEqualTo(4 * 32);
             assertThat(times.lastRow()).contains("model_199");
             Files.writeString(
                     Path.of(System.getProperty("gatun.it.folder")).resolve("console-drawing.txt"), times.text());

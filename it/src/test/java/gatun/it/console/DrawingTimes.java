@@ -9,19 +9,33 @@ import java.util.List;
  * How long the overview takes to draw what an event tells of so many models.
  *
  * @param rows the rows that are shown
+ * @param lines the small lines in them
  * @param lastRow the text of the last one
  * @param text the times, and what the page says of the number of models
  */
-record DrawingTimes(int rows, String lastRow, String text) {
+record DrawingTimes(int rows, int lines, String lastRow, String text) {
     /**
-     * All figures of all models change with each event, and a few states. The layout is part of the time; pictures are
-     * made between two events.
+     * All figures of all models change with each event, and a few states; every fifth brings other lines, of as many
+     * models as the server tells of. The layout is part of the time; pictures are made between two events.
      */
     private static final String PREPARE = """
             async (models) => {
                 const { OverviewView } = await import('/console/views/overview.js');
                 const { render } = await import('/console/lit/lit-html.js');
                 const app = {};
+                const series = (points) => Object.fromEntries(
+                    ['requestsPerSecond', 'failuresPerSecond', 'p50Nanos', 'p99Nanos', 'busyInstances']
+                        .map((key) => [key, Array.from({ length: points }, () => Math.random() * 1e6)]));
+                const reach = window.reach ??= window.fetch;
+                window.fetch = async (path, options) => !String(path).includes('/trends') ? reach(path, options) : ({
+                    ok: true,
+                    json: async () => ({
+                        endMillis: Date.now(),
+                        server: { stepMillis: 1000, points: 300, series: series(300) },
+                        versions: Array.from({ length: 32 }, (unused, i) => ({
+                            name: `model_${String(i).padStart(3, '0')}`, version: '1', points: 60, series: series(60) })),
+                    }),
+                });
                 const view = new OverviewView(app);
                 window.drawing?.main.remove();
                 const main = document.createElement('main');
@@ -58,7 +72,8 @@ record DrawingTimes(int rows, String lastRow, String text) {
             () => {
                 const { main } = window.drawing;
                 const rows = main.querySelectorAll('tbody tr');
-                return [rows.length, rows[rows.length - 1].textContent, main.querySelector('.pages')?.textContent ?? ''];
+                return [rows.length, rows[rows.length - 1].textContent, main.querySelector('.pages')?.textContent ?? '',
+                    main.querySelectorAll('.trend').length];
             }
             """;
 
@@ -89,7 +104,8 @@ record DrawingTimes(int rows, String lastRow, String text) {
                 processor's time of the page's thread, painting included: %s
                 %s
                 """.formatted(models, events, quantiles(script), quantiles(whole), quantiles(worked), shown.get(2));
-        return new DrawingTimes(((Number) shown.get(0)).intValue(), (String) shown.get(1), text);
+        return new DrawingTimes(
+                ((Number) shown.get(0)).intValue(), ((Number) shown.get(3)).intValue(), (String) shown.get(1), text);
     }
 
     private static String quantiles(List<Double> values) {

@@ -74,7 +74,8 @@ class DistributionAarch64IT {
 
     @Test
     void shouldHaveWhatADistributionHasButNoJavaAndNoCache() throws Exception {
-        assertThat(files("")).contains("LICENSE", "CHANGELOG.md", "bin", "lib", "native", "models", "share");
+        assertThat(files(""))
+                .contains("README.md", "LICENSE", "CHANGELOG.md", "bin", "lib", "native", "models", "share");
         assertThat(files("bin")).containsExactlyInAnyOrder("gatun", "tritonserver", "tensorflow_model_server");
         assertThat(files("native"))
                 .containsExactlyInAnyOrder(

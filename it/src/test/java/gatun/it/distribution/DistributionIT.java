@@ -139,6 +139,25 @@ class DistributionIT {
     }
 
     @Test
+    void shouldSayHowToStartAndWhatToInstall() throws Exception {
+        String text = Files.readString(distribution.resolve("README.md"));
+        assertThat(text).contains("bin/gatun serve --model-repository=models", "share/man/man1/gatun.1");
+        try (Stream<Path> engines = Files.list(distribution.resolve("lib/install"))) {
+            assertThat(engines.map(file -> file.getFileName().toString())
+                            .filter(file -> file.endsWith(".properties"))
+                            .map(file -> "`bin/gatun install " + file.replace(".properties", "`")))
+                    .isNotEmpty()
+                    .allMatch(text::contains);
+        }
+        assertThat(text.lines()
+                        .filter(line -> line.startsWith("| `"))
+                        .map(line -> line.split("`")[1])
+                        .filter(name -> name.endsWith(".md")))
+                .isNotEmpty()
+                .allMatch(name -> Files.exists(distribution.resolve(name)));
+    }
+
+    @Test
     void shouldBringItsManualAndCompletionAlong() {
         Path share = distribution.resolve("share");
         assertThat(share.resolve("man/man1/gatun.1"))
@@ -157,6 +176,7 @@ class DistributionIT {
         assertThat(control)
                 .contains("Package: gatun\n", "Version: 1.2.3\n")
                 .containsPattern("Architecture: (amd64|arm64)\n")
+                .contains("ONNX", "TensorFlow", "PyTorch", "XGBoost", "LightGBM", "Python", "CUDA")
                 .contains("conffiles", "postinst", "prerm");
         assertThat(packaged.resolve("usr/share/man/man1/gatun.1.gz")).exists();
         assertThat(packaged.resolve("usr/share/bash-completion/completions/gatun"))

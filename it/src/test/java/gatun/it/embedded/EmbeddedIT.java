@@ -262,6 +262,7 @@ class EmbeddedIT {
             GatunClient client = gatun.client();
             assertThat(client.server().live()).isTrue();
             assertThat(client.server().ready()).isTrue();
+            assertThat(client.server().metadata().name()).isEqualTo("gatun");
             assertThat(client.server().metadata().extensions()).contains("binary_tensor_data");
             assertThat(client.models().ready("simple", "")).isFalse();
             client.models().load("simple");

@@ -2,8 +2,8 @@
 package gatun.it.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.it.harness.NvmlStandIn;
 import gatun.it.harness.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
@@ -13,7 +13,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,35 +28,7 @@ class GpuMetricsIT {
 
     @BeforeAll
     static void buildTheLibrary() throws Exception {
-        String compilerName = System.getenv().getOrDefault("CC", "cc");
-        assumeThat(canRun(compilerName)).as("a C compiler").isTrue();
-        Process compiler = new ProcessBuilder(
-                        compilerName,
-                        "-shared",
-                        "-fPIC",
-                        "-I",
-                        ServerProcess.root().resolve("native-headers/nvml").toString(),
-                        "-o",
-                        folder.resolve("libnvidia-ml.so.1").toString(),
-                        Path.of(GpuMetricsIT.class.getResource("nvml.c").toURI())
-                                .toString())
-                .inheritIO()
-                .start();
-        assertThat(compiler.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(compiler.exitValue()).isZero();
-    }
-
-    private static boolean canRun(String compiler) throws InterruptedException {
-        try {
-            return new ProcessBuilder(compiler, "--version")
-                            .redirectErrorStream(true)
-                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException e) {
-            return false;
-        }
+        NvmlStandIn.build(folder);
     }
 
     private static ServerProcess launch(String... flags) throws InterruptedException {

@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -21,6 +22,9 @@ public final class HaProxy implements AutoCloseable {
 
     /** Where Debian has it, which is on the path of administrators only. */
     private static final Path PROGRAM = Path.of("/usr/sbin/haproxy");
+
+    /** Runs a program with as many open files as a shell's user mostly may have. */
+    private static final List<String> FEW_FILES = List.of("sh", "-c", "ulimit -n 1024 && exec \"$@\"", "sh");
 
     private final Process process;
     private final Path socket;
@@ -38,13 +42,15 @@ public final class HaProxy implements AutoCloseable {
     }
 
     /**
-     * Starts it, and waits until it answers at its socket.
+     * Starts it with few open files, and waits until it answers at its socket.
      *
      * @param socket the {@code stats socket} that the configuration names
      */
     public static HaProxy start(Path configuration, Path socket) throws IOException {
         Path output = configuration.resolveSibling("haproxy.out");
-        Process process = new ProcessBuilder(PROGRAM.toString(), "-db", "-f", configuration.toString())
+        List<String> command = new ArrayList<>(FEW_FILES);
+        command.addAll(List.of(PROGRAM.toString(), "-db", "-f", configuration.toString()));
+        Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

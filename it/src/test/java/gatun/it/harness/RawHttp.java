@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -29,6 +30,11 @@ public final class RawHttp implements AutoCloseable {
 
     public static RawHttp connect(SocketAddress address) throws IOException {
         return new RawHttp(SocketChannel.open(address));
+    }
+
+    /** The port of this end of a TCP connection. */
+    public int localPort() throws IOException {
+        return ((InetSocketAddress) channel.getLocalAddress()).getPort();
     }
 
     public RawHttp send(String text) throws IOException {

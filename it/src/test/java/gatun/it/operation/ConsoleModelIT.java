@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
@@ -269,19 +270,45 @@ class ConsoleModelIT {
     @Test
     void shouldTellWhyTheLastRequestsFailed() {
         console.json(path("simple")); // Single requests are watched from then on.
-        assertThat(http.post("/v2/models/simple/infer", INFER).statusCode()).isEqualTo(400);
-        Await.until(
-                "a failure",
-                () -> console.json(path("simple"))
-                                .getAsJsonArray("lastFailures")
-                                .size()
-                        > 0);
-        JsonObject failure = console.json(path("simple"))
-                .getAsJsonArray("lastFailures")
-                .get(0)
-                .getAsJsonObject();
+        for (int i = 0; i < 3; i++) {
+            assertThat(http.post("/v2/models/simple/infer", INFER).statusCode()).isEqualTo(400);
+        }
+        Await.until("the failures", () -> find(lastFailures(), "count", "3").isPresent());
+        assertThat(lastFailures()).hasSize(1);
+        JsonObject failure = lastFailures().get(0).getAsJsonObject();
+        assertThat(failure.get("atMillis").getAsLong()).isPositive();
         assertThat(failure.get("code").getAsString()).isEqualTo("INVALID_ARGUMENT");
         assertThat(failure.get("reason").getAsString()).isEqualTo("OTHER");
         assertThat(failure.get("text").getAsString()).contains("IN");
+    }
+
+    private static JsonArray lastFailures() {
+        return console.json(path("simple")).getAsJsonArray("lastFailures");
+    }
+
+    @Test
+    void shouldTellOfTheServerAndItsBusyVersionsInAsManyPointsWhateverTheRange() {
+        assertThat(http.post("/v2/models/slow/infer", INFER).statusCode()).isEqualTo(200);
+        for (String minutes : List.of("5", "15", "60")) {
+            String path = "/v2/console/trends?minutes=" + minutes;
+            Await.until("the version", () -> find(console.json(path).getAsJsonArray("versions"), "name", "slow")
+                    .isPresent());
+            JsonObject trends = console.json(path);
+            assertThat(trends.get("minutes").getAsString()).isEqualTo(minutes);
+            JsonObject whole = trends.getAsJsonObject("server");
+            assertThat(whole.get("stepMillis").getAsLong() * 300).isEqualTo(Long.parseLong(minutes) * 60_000);
+            for (String series : List.of("requestsPerSecond", "p50Nanos", "p99Nanos", "busyInstances")) {
+                assertThat(whole.getAsJsonObject("series").getAsJsonArray(series))
+                        .as(series)
+                        .hasSize(300)
+                        .anyMatch(value -> !value.isJsonNull() && value.getAsDouble() > 0);
+            }
+            JsonObject slow =
+                    find(trends.getAsJsonArray("versions"), "name", "slow").orElseThrow();
+            assertThat(slow.getAsJsonObject("series").getAsJsonArray("p99Nanos"))
+                    .hasSize(60)
+                    .anyMatch(value -> !value.isJsonNull() && value.getAsDouble() > 25e6);
+        }
+        assertThat(console.get("/v2/console/trends?minutes=7").statusCode()).isEqualTo(400);
     }
 }

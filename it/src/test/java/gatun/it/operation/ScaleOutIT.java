@@ -132,7 +132,7 @@ class ScaleOutIT {
         });
     }
 
-    /** The project's configuration with the addresses, files and limits of this test. */
+    /** The project's configuration with the addresses and files of this test. */
     private static String configuration(Path socket) throws IOException {
         Path both = Files.writeString(
                 folder.resolve("proxy.pem"),
@@ -140,7 +140,6 @@ class ScaleOutIT {
         String text = Files.readString(ServerProcess.root().resolve("kubernetes/haproxy.cfg"));
         text = replaced(text, "/run/haproxy/gatun.sock", socket.toString());
         text = replaced(text, "/etc/haproxy/gatun.pem", both.toString());
-        text = replaced(text, "maxconn 20000", "maxconn 100");
         text = replaced(text, "bind :8000", "bind 127.0.0.1:" + httpPort);
         text = replaced(text, "bind :8001", "bind 127.0.0.1:" + grpcPort);
         text = replaced(text, "bind :8443", "bind 127.0.0.1:" + tlsPort);

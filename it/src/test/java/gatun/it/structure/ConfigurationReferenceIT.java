@@ -55,7 +55,7 @@ class ConfigurationReferenceIT {
     private static final Map<String, Row> ROWS = new LinkedHashMap<>();
 
     /** By the name of the field's message and its own. */
-    private static final Map<String, UnusedFields.Answer> ANSWERS = UnusedFields.answers();
+    private static final Map<String, UnusedFields.Consequence> CONSEQUENCES = UnusedFields.consequences();
 
     private static final EngineCatalog ENGINE_CATALOG = new EngineCatalog(ServiceLoader.load(Backend.class).stream()
             .map(ServiceLoader.Provider::get)
@@ -162,7 +162,9 @@ class ConfigurationReferenceIT {
 
     /** The field on a way that the server leaves without a meaning. */
     private static Optional<FieldDescriptor> unused(List<FieldDescriptor> way) {
-        return way.stream().filter(field -> ANSWERS.containsKey(name(field))).findFirst();
+        return way.stream()
+                .filter(field -> CONSEQUENCES.containsKey(name(field)))
+                .findFirst();
     }
 
     @Test
@@ -172,7 +174,7 @@ class ConfigurationReferenceIT {
 
     @Test
     void shouldLeaveToEnginesWhatTheServerDoesNotUse() {
-        assertThat(ANSWERS.keySet()).containsAll(ENGINES.keySet());
+        assertThat(CONSEQUENCES.keySet()).containsAll(ENGINES.keySet());
     }
 
     @TestFactory
@@ -189,7 +191,7 @@ class ConfigurationReferenceIT {
         if (unused.isPresent()) {
             String field = name(unused.get());
             Set<String> engines = ENGINES.getOrDefault(field, Set.of());
-            String answer = ANSWERS.get(field) == UnusedFields.Answer.REFUSED ? "refused" : "no effect";
+            String answer = CONSEQUENCES.get(field) == UnusedFields.Consequence.REFUSED ? "refused" : "no effect";
             String users = engines.stream().map(engine -> "`" + engine + "`").collect(Collectors.joining(", "));
             assertThat(row.answer())
                     .isEqualTo(engines.isEmpty() ? answer : "used by " + users + "; elsewhere " + answer);
@@ -214,7 +216,7 @@ class ConfigurationReferenceIT {
 
     private static void checkUnused(FieldDescriptor unused, List<FieldDescriptor> way) {
         ModelConfig config = setting(way.subList(0, way.indexOf(unused) + 1));
-        if (ANSWERS.get(name(unused)) == UnusedFields.Answer.REFUSED) {
+        if (CONSEQUENCES.get(name(unused)) == UnusedFields.Consequence.REFUSED) {
             assertThatThrownBy(() -> UnusedFields.remarks(config, Set.of(), ENGINE_CATALOG))
                     .isInstanceOf(ConfigurationException.class)
                     .hasMessageContaining(unused.getName());

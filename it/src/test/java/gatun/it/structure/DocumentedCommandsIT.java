@@ -65,8 +65,7 @@ class DocumentedCommandsIT {
             "./gatun serve --model-repository=models ", "it serves the model that they export",
             "curl -s localhost:8000/v2/models/iris/", "it asks that model",
             "mvn verify", "it is the run of all tests, this one among them",
-            "jmh/gpu-report", "it needs a GPU",
-            "jmh/run idle", "it measures, for minutes");
+            "jmh/gpu-report", "it needs a GPU");
 
     /** Pages of which each block is a measurement, for minutes. */
     private static final Set<Path> MEASUREMENTS = Set.of(Path.of("docs/performance.md"));

@@ -3,11 +3,12 @@ package gatun.it.structure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.sagemaker.SageMakerSettings;
 import gatun.console.protocol.ConsoleProtocol;
 import gatun.http.routes.OpenApiJson;
-import gatun.http.routes.OpenApiJson.OpenApi;
 import gatun.http.routes.RouteTable;
 import gatun.it.harness.ServerProcess;
 import gatun.memory.buffers.BufferPool;
@@ -21,16 +22,18 @@ import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
+import io.swagger.v3.core.util.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The description of the API in the documentation, which is made from the tables of routes. */
 class OpenApiIT {
+    private static final int LINE_LENGTH = 120;
     private static final Path DESCRIPTION = ServerProcess.root().resolve("docs/reference/openapi.yaml");
 
     /** A server that nobody is connected to. */
@@ -86,13 +89,34 @@ class OpenApiIT {
                     new V1Protocol(server, settings),
                     new SageMakerProtocol(server, settings, SageMakerSettings.STANDARD));
 
-            List<RouteTable> tables =
-                    new ArrayList<>(protocols.map(Protocol::table).toList());
-            tables.add(OpenApiJson.table("Gatun", "2", tables, settings.http().access()));
-            String made = OpenApi.describe("Gatun", "2", tables);
+            List<RouteTable> tables = protocols.map(Protocol::table).toList();
+            String made = yaml(OpenApiJson.describe("Gatun", "2", tables));
 
             Path written = Files.writeString(Path.of(System.getProperty("gatun.it.folder"), "openapi.yaml"), made);
             assertThat(made).as("%s; copy %s there", DESCRIPTION, written).isEqualTo(Files.readString(DESCRIPTION));
+        }
+    }
+
+    private static String yaml(String json) throws Exception {
+        StringBuilder yaml = new StringBuilder();
+        write(yaml, Json.mapper().readTree(json), "");
+        return yaml.toString();
+    }
+
+    /** Writes the members of an object, each in one line where it fits: JSON is YAML, too. */
+    private static void write(StringBuilder yaml, JsonNode object, String indent) {
+        for (Map.Entry<String, JsonNode> member : object.properties()) {
+            JsonNode value = member.getValue();
+            String name = indent + TextNode.valueOf(member.getKey()) + ":";
+            String line = name + " " + value;
+            boolean fits = line.length() <= LINE_LENGTH || value.isEmpty();
+            yaml.append(fits ? line : name).append('\n');
+            if (!fits && value.isArray()) {
+                value.forEach(element ->
+                        yaml.append(indent).append("  - ").append(element).append('\n'));
+            } else if (!fits) {
+                write(yaml, value, indent + "  ");
+            }
         }
     }
 }

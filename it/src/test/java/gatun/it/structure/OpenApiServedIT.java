@@ -90,7 +90,13 @@ class OpenApiServedIT {
     @Test
     void shouldDescribeEveryExampleAndNamesThatNoPathCanHave() {
         for (String model : List.of(
-                "digits", "identity_fp32", "repeat_int32", "running_sum", "simple_ensemble", "simple_sequence")) {
+                "digits",
+                "identity_fp32",
+                "repeat_int32",
+                "running_sum",
+                "simple_ensemble",
+                "simple_identity",
+                "simple_sequence")) {
             assertThat(read(get("/v2/models/" + model + "/openapi.json")).getPaths())
                     .containsOnlyKeys("/v2/models/" + model + "/infer");
         }

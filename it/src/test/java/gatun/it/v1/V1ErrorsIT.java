@@ -14,8 +14,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -304,6 +306,27 @@ class V1ErrorsIT {
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(response.body()).isEmpty();
         assertThat(response.headers().firstValue("NV-Status")).isEmpty();
+        assertThat(response.headers().firstValue("Allow").isPresent()).isEqualTo(status == 405);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/api/status/simple, DELETE, 405, 'GET, HEAD, OPTIONS'",
+        "/api/infer/simple, GET, 405, 'POST, OPTIONS'",
+        "/api/infer/simple, OPTIONS, 204, 'POST, OPTIONS'",
+        "/api/infer, DELETE, 405, POST",
+        "/api/health/live, HEAD, 200,",
+        "/api/status/none, HEAD, 400,",
+        "/api/health, HEAD, 400,",
+    })
+    void shouldTellTheMethodsOfAPath(String path, String method, int status, @Nullable String allowed) {
+        HttpResponse<String> response = SERVER.http()
+                .send(
+                        HttpRequest.newBuilder(SERVER.http(path)).method(method, HttpRequest.BodyPublishers.noBody()),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(response.body()).isEmpty();
+        assertThat(response.headers().firstValue("Allow")).isEqualTo(Optional.ofNullable(allowed));
     }
 
     @Test

@@ -4,7 +4,7 @@ package gatun.runtime.scheduling;
 import java.util.List;
 
 /** A runner that is never run. */
-record IdleRunner(boolean isBoundToThread) implements BatchRunner<Ticket> {
+record IdleRunner(boolean isBoundToThread) implements BatchRunner<PendingRequest> {
     @Override
     public String threadName() {
         return "idle";
@@ -14,7 +14,7 @@ record IdleRunner(boolean isBoundToThread) implements BatchRunner<Ticket> {
     public void open() {}
 
     @Override
-    public long run(List<Ticket> batch) {
+    public long run(List<PendingRequest> batch) {
         return 0;
     }
 

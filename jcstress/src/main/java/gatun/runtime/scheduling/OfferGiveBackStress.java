@@ -10,13 +10,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A request thread gives its instance back while another, which has the lock, queues a ticket and recalls all instances:
- * one of them sees to the ticket.
+ * A request thread gives its instance back while another, which has the lock, queues a request and recalls all
+ * instances: one of them sees to the request.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "it was idle again before the ticket came")
-@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "it is given back under the lock, and the ticket is seen")
-@Outcome(id = "1, 1", expect = Expect.FORBIDDEN, desc = "the ticket is left lying")
+@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "it was idle again before the request came")
+@Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "it is given back under the lock, and the request is seen")
+@Outcome(id = "1, 1", expect = Expect.FORBIDDEN, desc = "the request is left lying")
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "it is idle, and given back once more")
 @State
 public class OfferGiveBackStress {
@@ -33,7 +33,7 @@ public class OfferGiveBackStress {
         result.r1 = offers.giveBack(0) ? 1 : 0;
     }
 
-    /** The one that has queued a ticket. */
+    /** The one that has queued a request. */
     @Actor
     public void recall(II_Result result) {
         offers.recall(instance -> lent++);

@@ -16,7 +16,7 @@ import org.openjdk.jcstress.annotations.State;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the work waits for ever")
 @State
 public class RestStress {
-    private final InstanceThread<Ticket> thread =
+    private final InstanceThread<PendingRequest> thread =
             new InstanceThread<>(0, new IdleRunner(false), own -> true, failure -> {}, Duration.ZERO);
 
     /** The instance, from its start to its end. */

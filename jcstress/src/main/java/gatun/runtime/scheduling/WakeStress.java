@@ -16,7 +16,7 @@ import org.openjdk.jcstress.annotations.State;
 @Outcome(expect = Expect.FORBIDDEN, desc = "it sleeps for ever")
 @State
 public class WakeStress {
-    private final InstanceThread<Ticket> thread =
+    private final InstanceThread<PendingRequest> thread =
             new InstanceThread<>(0, new IdleRunner(true), own -> true, failure -> {}, Duration.ZERO);
 
     /** The instance's thread, from its start to its end. */

@@ -112,4 +112,10 @@ public final class Tensor {
         long offset = bytes.address() - lease.segment().address();
         return offset >= 0 && offset < Math.max(1, lease.byteSize());
     }
+
+    /** Name, datatype, shape, and the first elements where they are in memory that no client can write. */
+    @Override
+    public String toString() {
+        return TensorText.of(this);
+    }
 }

@@ -32,4 +32,10 @@ public record TensorSpec(String name, Datatype datatype, Shape shape) {
     public int hashCode() {
         return 31 * (31 * name.hashCode() + datatype.hashCode()) + shape.hashCode();
     }
+
+    /** As in {@code 'INPUT0' INT32 [1,16]}. */
+    @Override
+    public String toString() {
+        return "'" + name + "' " + datatype + ' ' + shape;
+    }
 }

@@ -58,7 +58,7 @@ public final class YieldBeforeBlock {
     /** Notes how long an answer took, in whichever way it was waited for. */
     public void noteWait(long nanos) {
         if (noting.compareAndSet(false, true)) {
-            tuner.took((double) nanos, 1);
+            tuner.recordRun((double) nanos, 1);
             noting.set(false);
         }
     }

@@ -111,7 +111,7 @@ public final class Tuner {
     }
 
     /** Notes a run in the present {@link #way}: its cost, such as nanoseconds, and weight above 0, such as requests. */
-    public void took(double runCost, double runWeight) {
+    public void recordRun(double runCost, double runWeight) {
         if (trials.ways() == 1) {
             return;
         }

@@ -23,7 +23,7 @@ class TunerTest {
 
     private static void run(Tuner tuner, int count, IntToDoubleFunction costs) {
         for (int i = 0; i < count; i++) {
-            tuner.took(costs.applyAsDouble(tuner.way()), 1);
+            tuner.recordRun(costs.applyAsDouble(tuner.way()), 1);
         }
     }
 
@@ -69,7 +69,7 @@ class TunerTest {
     void shouldWeighRunsByWhatTheyDo() {
         for (int i = 0; i <= TRIALS.runs(); i++) {
             double requests = tuner.way() == 0 ? 8 : 1;
-            tuner.took(tuner.way() == 0 ? 2_000 : 700, requests);
+            tuner.recordRun(tuner.way() == 0 ? 2_000 : 700, requests);
         }
 
         assertThat(tuner.way()).isZero();
@@ -143,7 +143,7 @@ class TunerTest {
         decisions.clear();
 
         for (int i = 0; i < TRIALS.firstRest(); i++) {
-            tuner.took(i % 100 == 99 ? 100_000 : 500, 1);
+            tuner.recordRun(i % 100 == 99 ? 100_000 : 500, 1);
         }
 
         assertThat(decisions).isEmpty();

@@ -11,6 +11,11 @@ import java.util.Optional;
  * no other header on. Immutable.
  */
 public record BinaryContentType(String prefix) {
+    /** The media type, without its parameter. */
+    public String mediaType() {
+        return prefix.substring(0, prefix.indexOf(';'));
+    }
+
     /**
      * The length that a request's content type gives, in decimal, not checked against the body; empty for another type.
      * Throws INVALID_ARGUMENT when the type is not at the beginning, or no length follows it.

@@ -9,7 +9,10 @@ import java.util.Set;
 
 /** What is around a server that operators are told of. Safe for any thread; asked once a second at most. */
 public interface ServerSurroundings {
-    /** How many connections are open, by protocol, and how many were refused so far because there were too many. */
+    /**
+     * How many connections of clients are open, by protocol, and how many were refused so far because there were too many.
+     * Those that only look at the server are not counted.
+     */
     record Connections(int http, int grpc, long refused) {}
 
     /**
@@ -62,7 +65,7 @@ public interface ServerSurroundings {
     /** The numbers of connections. */
     Connections connections();
 
-    /** At most {@code limit} of the connections. */
+    /** At most {@code limit} of the connections of clients. */
     ConnectionList connections(int limit);
 
     /** The lanes. */

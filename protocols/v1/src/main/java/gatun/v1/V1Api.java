@@ -272,20 +272,23 @@ public final class V1Api {
 
         /** The next request was not answered. */
         public RequestStatus failure(GatunException failure) {
-            RequestStatusCode code =
-                    switch (failure.code()) {
-                        case UNKNOWN -> RequestStatusCode.UNKNOWN;
-                        case INTERNAL -> RequestStatusCode.INTERNAL;
-                        case NOT_FOUND -> RequestStatusCode.NOT_FOUND;
-                        case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
-                        // There was no code for a client that does not want its response any more.
-                        case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
-                        case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
-                        // Nor one for a client that may not do what others may.
-                        case UNSUPPORTED, PERMISSION_DENIED -> RequestStatusCode.UNSUPPORTED;
-                        case ALREADY_EXISTS -> RequestStatusCode.ALREADY_EXISTS;
-                    };
-            return next(code).setMsg(text(failure)).build();
+            return next(code(failure.code())).setMsg(text(failure)).build();
+        }
+
+        /** The code that tells a client of such a failure. */
+        public static RequestStatusCode code(ErrorCode code) {
+            return switch (code) {
+                case UNKNOWN -> RequestStatusCode.UNKNOWN;
+                case INTERNAL -> RequestStatusCode.INTERNAL;
+                case NOT_FOUND -> RequestStatusCode.NOT_FOUND;
+                case INVALID_ARGUMENT -> RequestStatusCode.INVALID_ARG;
+                // There was no code for a client that does not want its response any more.
+                case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
+                case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
+                // Nor one for a client that may not do what others may.
+                case UNSUPPORTED, PERMISSION_DENIED -> RequestStatusCode.UNSUPPORTED;
+                case ALREADY_EXISTS -> RequestStatusCode.ALREADY_EXISTS;
+            };
         }
 
         private RequestStatus.Builder next(RequestStatusCode code) {

@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The fields of a configuration that the server gives no meaning, and the answer to a configuration that sets one: it is
- * refused where the model would be another one without the field, and otherwise the log says that the field has no
+ * The fields of a configuration that the server gives no meaning, and the consequence of setting one: the configuration
+ * is refused where the model would be another one without the field, and otherwise the log says that the field has no
  * effect. An engine may {@linkplain gatun.spi.Backend#configurationFields() use} any of them. All other fields are used.
  */
 public final class UnusedFields {
     /** What becomes of a model whose configuration sets a field that its engine does not use. */
-    public enum Answer {
+    public enum Consequence {
         /** The model is not loaded. */
         REFUSED,
         /** The model is loaded, and the log says that the field changes nothing. */
@@ -29,7 +29,7 @@ public final class UnusedFields {
     }
 
     /** A field without a meaning here. {@code reason} says why, and of a field that is refused what to do. */
-    private record Unused(Answer answer, String reason) {}
+    private record Unused(Consequence consequence, String reason) {}
 
     private static final String TENSORRT = "only TensorRT has that";
 
@@ -67,11 +67,11 @@ public final class UnusedFields {
             withoutEffect("ModelOptimizationPolicy.eager_batching", "a batch is gathered when it runs"));
 
     private static Map.Entry<String, Unused> refused(String field, String reason) {
-        return Map.entry(field, new Unused(Answer.REFUSED, reason));
+        return Map.entry(field, new Unused(Consequence.REFUSED, reason));
     }
 
     private static Map.Entry<String, Unused> withoutEffect(String field, String reason) {
-        return Map.entry(field, new Unused(Answer.WITHOUT_EFFECT, reason));
+        return Map.entry(field, new Unused(Consequence.WITHOUT_EFFECT, reason));
     }
 
     private final String model;
@@ -85,11 +85,11 @@ public final class UnusedFields {
         this.engines = engines;
     }
 
-    /** The answer to each field that the server itself gives no meaning, by message and name. */
-    public static Map<String, Answer> answers() {
-        Map<String, Answer> answers = new TreeMap<>();
-        FIELDS.forEach((name, unused) -> answers.put(name, unused.answer()));
-        return answers;
+    /** The consequence of each field that the server itself gives no meaning, by message and name. */
+    public static Map<String, Consequence> consequences() {
+        Map<String, Consequence> consequences = new TreeMap<>();
+        FIELDS.forEach((name, unused) -> consequences.put(name, unused.consequence()));
+        return consequences;
     }
 
     /**
@@ -117,7 +117,7 @@ public final class UnusedFields {
     private void visit(FieldDescriptor field, Object value, ConfigurationPath path) {
         if (isUnused(field)) {
             if (!isDefault(value)) {
-                answer(path.then(field.getName()), name(field));
+                check(path.then(field.getName()), name(field));
             }
         } else if (field.isRepeated()) {
             List<?> elements = (List<?>) value;
@@ -134,10 +134,10 @@ public final class UnusedFields {
         return value instanceof PinnedMemoryBuffer memory && memory.getEnable();
     }
 
-    private void answer(ConfigurationPath path, String field) {
+    private void check(ConfigurationPath path, String field) {
         Unused unused = Objects.requireNonNull(FIELDS.get(field));
         List<String> users = engines.usersOf(field);
-        switch (unused.answer()) {
+        switch (unused.consequence()) {
             case REFUSED ->
                 throw new ConfigurationException(
                         path,

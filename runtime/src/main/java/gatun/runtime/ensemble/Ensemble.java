@@ -132,11 +132,12 @@ public final class Ensemble implements ServedModel {
             int tensor = plan.output(i);
             int producer = plan.producer(tensor);
             if (producer != EnsemblePlan.FROM_REQUEST) {
-                for (EnsembleStep.Link link : plan.steps().get(producer).outputs()) {
-                    if (link.tensor() == tensor) {
+                for (EnsembleStep.MappedTensor mapped :
+                        plan.steps().get(producer).outputs()) {
+                    if (mapped.tensor() == tensor) {
                         all.putIfAbsent(
                                 config.getOutput(i).getName(),
-                                members.get(producer).labels(link.name()));
+                                members.get(producer).labels(mapped.name()));
                     }
                 }
             }

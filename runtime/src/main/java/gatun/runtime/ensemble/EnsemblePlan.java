@@ -39,8 +39,8 @@ final class EnsemblePlan {
                     made.size(),
                     step.getModelName(),
                     step.getModelVersion(),
-                    links(step.getInputMapMap(), numbers),
-                    links(step.getOutputMapMap(), numbers)));
+                    mappedTensors(step.getInputMapMap(), numbers),
+                    mappedTensors(step.getOutputMapMap(), numbers)));
         }
         steps = List.copyOf(made);
         tensors = List.copyOf(numbers.keySet());
@@ -51,8 +51,8 @@ final class EnsemblePlan {
             readers.add(new ArrayList<>());
         }
         for (EnsembleStep step : steps) {
-            step.outputs().forEach(link -> producers[link.tensor()] = step.index());
-            step.inputs().forEach(link -> readers.get(link.tensor()).add(step.index()));
+            step.outputs().forEach(mapped -> producers[mapped.tensor()] = step.index());
+            step.inputs().forEach(mapped -> readers.get(mapped.tensor()).add(step.index()));
         }
         consumers = readers.stream()
                 .map(list -> list.stream().mapToInt(Integer::intValue).toArray())
@@ -69,13 +69,14 @@ final class EnsemblePlan {
         return new EnsemblePlan(config);
     }
 
-    private static List<EnsembleStep.Link> links(Map<String, String> mapped, Map<String, Integer> numbers) {
-        List<EnsembleStep.Link> links = new ArrayList<>();
+    private static List<EnsembleStep.MappedTensor> mappedTensors(
+            Map<String, String> mapped, Map<String, Integer> numbers) {
+        List<EnsembleStep.MappedTensor> tensors = new ArrayList<>();
         mapped.forEach((name, tensor) -> {
             numbers.putIfAbsent(tensor, numbers.size());
-            links.add(new EnsembleStep.Link(name, numbers.get(tensor)));
+            tensors.add(new EnsembleStep.MappedTensor(name, numbers.get(tensor)));
         });
-        return links;
+        return tensors;
     }
 
     private List<EnsembleStep> sorted() {
@@ -83,7 +84,8 @@ final class EnsemblePlan {
         boolean[] placed = new boolean[steps.size()];
         while (sorted.size() < steps.size()) {
             for (EnsembleStep step : steps) {
-                if (!placed[step.index()] && step.inputs().stream().allMatch(link -> isMade(link.tensor(), placed))) {
+                if (!placed[step.index()]
+                        && step.inputs().stream().allMatch(mapped -> isMade(mapped.tensor(), placed))) {
                     sorted.add(step);
                     placed[step.index()] = true;
                 }
@@ -129,7 +131,7 @@ final class EnsemblePlan {
     }
 
     boolean isFirst(EnsembleStep step) {
-        return step.inputs().stream().allMatch(link -> producers[link.tensor()] == FROM_REQUEST);
+        return step.inputs().stream().allMatch(mapped -> producers[mapped.tensor()] == FROM_REQUEST);
     }
 
     int output(int index) {
@@ -159,15 +161,15 @@ final class EnsemblePlan {
             return;
         }
         needed[producer] = true;
-        for (EnsembleStep.Link link : steps.get(producer).inputs()) {
-            need(link.tensor(), needed);
+        for (EnsembleStep.MappedTensor mapped : steps.get(producer).inputs()) {
+            need(mapped.tensor(), needed);
         }
     }
 
-    /** One model in an ensemble: its place from 0, version or {@link MemberModels#LATEST}, and its tensors' links. */
-    record EnsembleStep(int index, String model, long version, List<Link> inputs, List<Link> outputs) {
+    /** One model in an ensemble: its place from 0, version or {@link MemberModels#LATEST}, and its tensors. */
+    record EnsembleStep(int index, String model, long version, List<MappedTensor> inputs, List<MappedTensor> outputs) {
         /** A tensor of the member that is a tensor of the ensemble. */
-        record Link(String name, int tensor) {}
+        record MappedTensor(String name, int tensor) {}
 
         EnsembleStep {
             inputs = List.copyOf(inputs);

@@ -241,7 +241,7 @@ final class EnsembleRun {
         if (!isWanted(tensor) || readers(tensor) > 1 || streams.ofTensor(tensor) != ResponseStreams.NONE) {
             return Optional.empty();
         }
-        RequestedOutput output = response.wanted(wanted[tensor]);
+        RequestedOutput output = response.requestedOutput(wanted[tensor]);
         return output.classification() > 0 ? Optional.empty() : output.destination();
     }
 

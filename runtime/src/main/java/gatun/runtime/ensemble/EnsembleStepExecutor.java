@@ -320,18 +320,18 @@ final class EnsembleStepExecutor {
         } finally {
             threads.unlock();
         }
-        for (EnsembleStep.Link link : step.outputs()) {
-            if (run.readers(link.tensor()) > 0) {
-                request.addOutput(new RequestedOutput(link.name(), run.destination(link.tensor()), 0));
+        for (EnsembleStep.MappedTensor mapped : step.outputs()) {
+            if (run.readers(mapped.tensor()) > 0) {
+                request.addOutput(new RequestedOutput(mapped.name(), run.destination(mapped.tensor()), 0));
             }
         }
     }
 
     /** Puts a member's outputs, or their absence, in place, under the lock; the maker releases {@code memory}. */
     private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
-        for (EnsembleStep.Link link : step.outputs()) {
-            if (run.readers(link.tensor()) > 0) {
-                put(link.tensor(), tensors.fromMember(link, response, memory), ready);
+        for (EnsembleStep.MappedTensor mapped : step.outputs()) {
+            if (run.readers(mapped.tensor()) > 0) {
+                put(mapped.tensor(), tensors.fromMember(mapped, response, memory), ready);
             }
         }
     }

@@ -15,9 +15,9 @@ record MemberMemory(EnsemblePlan plan, MemberModels members) {
         int tensor = plan.tensor(name);
         MemoryUse use = MemoryUse.IN_PLACE;
         for (EnsembleStep step : plan.steps()) {
-            for (EnsembleStep.Link link : step.inputs()) {
-                if (link.tensor() == tensor && use.isInPlace()) {
-                    use = of(step, link.name(), ServedModel::inputMemory);
+            for (EnsembleStep.MappedTensor mapped : step.inputs()) {
+                if (mapped.tensor() == tensor && use.isInPlace()) {
+                    use = of(step, mapped.name(), ServedModel::inputMemory);
                 }
             }
         }
@@ -34,9 +34,9 @@ record MemberMemory(EnsemblePlan plan, MemberModels members) {
             return MemoryUse.copied("step " + plan.consumers(tensor)[0] + " reads it");
         }
         EnsembleStep producer = plan.steps().get(plan.producer(tensor));
-        for (EnsembleStep.Link link : producer.outputs()) {
-            if (link.tensor() == tensor) {
-                return of(producer, link.name(), ServedModel::outputMemory);
+        for (EnsembleStep.MappedTensor mapped : producer.outputs()) {
+            if (mapped.tensor() == tensor) {
+                return of(producer, mapped.name(), ServedModel::outputMemory);
             }
         }
         throw new AssertionError("a step makes a tensor that is none of its outputs");

@@ -52,8 +52,8 @@ final class ResponseStreams {
 
     private void place(String ensemble, EnsembleStep step) {
         int stream = NONE;
-        for (EnsembleStep.Link link : step.inputs()) {
-            int source = ofTensor(link.tensor());
+        for (EnsembleStep.MappedTensor mapped : step.inputs()) {
+            int source = ofTensor(mapped.tensor());
             if (stream != NONE && source != NONE && stream != source) {
                 throw joined(ensemble, step.model());
             }

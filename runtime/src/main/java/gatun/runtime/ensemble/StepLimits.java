@@ -23,8 +23,8 @@ final class StepLimits {
     }
 
     /** As {@link StepLimit#enter}. */
-    boolean enter(EnsembleStep step, BooleanSupplier unwanted) {
-        return limits.isEmpty() || limits.get(step.index()).enter(unwanted);
+    boolean enter(EnsembleStep step, BooleanSupplier cancelled) {
+        return limits.isEmpty() || limits.get(step.index()).enter(cancelled);
     }
 
     /** As {@link StepLimit#leave}. */
@@ -55,18 +55,18 @@ final class StepLimits {
             this.limit = limit;
         }
 
-        /** Waits for a turn, until {@link #leave}; false if {@code unwanted}, whose change must {@link #lookAgain}. */
-        boolean enter(BooleanSupplier unwanted) {
+        /** Waits for a turn, until {@link #leave}; false if {@code cancelled}, whose change must {@link #lookAgain}. */
+        boolean enter(BooleanSupplier cancelled) {
             Thread own = Thread.currentThread();
             lock.lock();
             try {
                 waiting.add(own);
-                while (!unwanted.getAsBoolean() && (running >= limit || !own.equals(waiting.peek()))) {
+                while (!cancelled.getAsBoolean() && (running >= limit || !own.equals(waiting.peek()))) {
                     changed.awaitUninterruptibly();
                 }
                 waiting.remove(own);
                 changed.signalAll();
-                if (unwanted.getAsBoolean()) {
+                if (cancelled.getAsBoolean()) {
                     return false;
                 }
                 running++;

@@ -76,10 +76,10 @@ final class StepTensors {
     }
 
     /** A member's output, absent if left out, to be {@link #put} in place; the maker releases {@code memory}. */
-    EnsembleTensor fromMember(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
+    EnsembleTensor fromMember(EnsembleStep.MappedTensor mapped, InferenceResponse response, SharedHolds memory) {
         for (OutputTensor output : response.outputs()) {
-            if (output.tensor().spec().name().equals(link.name())) {
-                return made(owned(link.tensor(), output.tensor(), memory));
+            if (output.tensor().spec().name().equals(mapped.name())) {
+                return made(owned(mapped.tensor(), output.tensor(), memory));
             }
         }
         return made(EnsembleTensor.absent());
@@ -118,9 +118,9 @@ final class StepTensors {
     }
 
     void give(EnsembleStep step, ServedModel member, InferenceRequest request) {
-        for (EnsembleStep.Link link : step.inputs()) {
-            find(link.tensor()).ifPresent(source -> source.tensor()
-                    .ifPresent(tensor -> addInput(request, member, link.name(), source, tensor)));
+        for (EnsembleStep.MappedTensor mapped : step.inputs()) {
+            find(mapped.tensor()).ifPresent(source -> source.tensor()
+                    .ifPresent(tensor -> addInput(request, member, mapped.name(), source, tensor)));
         }
     }
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchExecution implements ModelExecution {
     private final Run run;
-    private final List<InferenceTicket> tickets = new ArrayList<>();
+    private final List<PendingInference> requests = new ArrayList<>();
     private final GatheredInputs gathered;
     private final List<InputGroup> inputs = new ArrayList<>();
     private final ScatteredOutputs outputs;
@@ -46,27 +46,27 @@ final class BatchExecution implements ModelExecution {
             @Nullable ResponseTable counters) {
         this.signature = signature;
         run = new Run(pool);
-        gathered = new GatheredInputs(run, signature, tickets);
+        gathered = new GatheredInputs(run, signature, requests);
         inputs.add(gathered);
         BatchTensors batchTensors = signature.batchTensors();
         if (batchTensors != null) {
-            inputs.add(new ComputedInputs(run, batchTensors.inputs(), tickets));
+            inputs.add(new ComputedInputs(run, batchTensors.inputs(), requests));
         }
-        sequences = model == null ? null : new SequenceBatch(run, model, signature, pool, tickets);
+        sequences = model == null ? null : new SequenceBatch(run, model, signature, pool, requests);
         if (sequences != null) {
             inputs.add(sequences.controls());
             inputs.add(sequences.states());
         }
         outputs = new ScatteredOutputs(
-                run, pool, signature, tickets, model == null ? rule -> true : rule -> !model.givesState(rule.name()));
-        responses = new BatchResponses(run, outputs, tickets, this::isAsked, counters);
+                run, pool, signature, requests, model == null ? rule -> true : rule -> !model.givesState(rule.name()));
+        responses = new BatchResponses(run, outputs, requests, this::isAsked, counters);
     }
 
-    /** Begins a run for tickets that all {@linkplain InferenceTicket#joins join} the first. */
-    void begin(List<InferenceTicket> batch) {
+    /** Begins a run for requests that all {@linkplain PendingInference#joins join} the first. */
+    void begin(List<PendingInference> batch) {
         run.start();
-        tickets.addAll(sequences == null ? batch : sequences.rows(batch));
-        signature = tickets.getFirst().signature();
+        requests.addAll(sequences == null ? batch : sequences.rows(batch));
+        signature = requests.getFirst().signature();
         gathered.begin(signature);
         outputs.begin(signature, gathered.runRows());
         responses.begin();
@@ -75,9 +75,9 @@ final class BatchExecution implements ModelExecution {
         }
     }
 
-    /** Whether somebody waits for the response to {@code ticket}, which is not only there to fill a gap. */
-    private boolean isAsked(InferenceTicket ticket) {
-        return sequences == null || !sequences.isGap(ticket);
+    /** Whether somebody waits for the response to {@code pending}, which is not only there to fill a gap. */
+    private boolean isAsked(PendingInference pending) {
+        return sequences == null || !sequences.isGap(pending);
     }
 
     int batchSize() {
@@ -97,9 +97,9 @@ final class BatchExecution implements ModelExecution {
     @Override
     public long timeLeftNanos() {
         long most = Long.MIN_VALUE;
-        for (int i = 0; i < tickets.size(); i++) {
-            if (isAsked(tickets.get(i))) {
-                most = Math.max(most, tickets.get(i).timeLeftNanos());
+        for (int i = 0; i < requests.size(); i++) {
+            if (isAsked(requests.get(i))) {
+                most = Math.max(most, requests.get(i).timeLeftNanos());
             }
         }
         return most;
@@ -130,12 +130,12 @@ final class BatchExecution implements ModelExecution {
         if (sequences != null) {
             sequences.clear();
         }
-        tickets.clear();
+        requests.clear();
         run.clear();
     }
 
     private void requireRunning() {
-        if (tickets.isEmpty()) {
+        if (requests.isEmpty()) {
             throw Run.afterRun();
         }
         run.requireThread();
@@ -144,7 +144,7 @@ final class BatchExecution implements ModelExecution {
     @Override
     public List<ExecutionRequest> requests() {
         requireRunning();
-        return Collections.unmodifiableList(tickets);
+        return Collections.unmodifiableList(requests);
     }
 
     @Override
@@ -249,20 +249,20 @@ final class BatchExecution implements ModelExecution {
     static final class ComputedInputs implements InputGroup {
         private final Run run;
         private final List<BatchInputRule> rules;
-        private final List<InferenceTicket> tickets;
-        private final @Nullable Tensor[] made;
+        private final List<PendingInference> requests;
+        private final @Nullable Tensor[] computed;
 
-        /** @param tickets the requests of each run, in their order; changed by its owner between runs */
-        ComputedInputs(Run run, List<BatchInputRule> rules, List<InferenceTicket> tickets) {
+        /** @param requests the requests of each run, in their order; changed by its owner between runs */
+        ComputedInputs(Run run, List<BatchInputRule> rules, List<PendingInference> requests) {
             this.run = run;
             this.rules = rules;
-            this.tickets = tickets;
-            made = new Tensor[rules.size()];
+            this.requests = requests;
+            computed = new Tensor[rules.size()];
         }
 
         @Override
         public int count() {
-            return made.length;
+            return computed.length;
         }
 
         @Override
@@ -273,24 +273,24 @@ final class BatchExecution implements ModelExecution {
 
         private List<Shape> sources(BatchInputRule rule) {
             // All requests of a batch bring the same inputs.
-            int index = tickets.getFirst().tensors().inputIndex(rule.sourceInput());
+            int index = requests.getFirst().tensors().inputIndex(rule.sourceInput());
             if (index < 0) {
                 throw run.refuse(GatunException.invalidArgument("input '" + rule.sourceInput()
                         + "' must be given: the batch input '" + rule.name() + "' of the model is made of it"));
             }
-            List<Shape> shapes = new ArrayList<>(tickets.size());
-            for (InferenceTicket ticket : tickets) {
-                shapes.add(ticket.tensors().input(index).spec().shape());
+            List<Shape> shapes = new ArrayList<>(requests.size());
+            for (PendingInference pending : requests) {
+                shapes.add(pending.tensors().input(index).spec().shape());
             }
             return shapes;
         }
 
         @Override
         public Tensor tensor(int index) {
-            Tensor known = made[index];
+            Tensor known = computed[index];
             if (known == null) {
                 known = compute(rules.get(index));
-                made[index] = known;
+                computed[index] = known;
             }
             return known;
         }
@@ -309,7 +309,7 @@ final class BatchExecution implements ModelExecution {
 
         @Override
         public void clear() {
-            Arrays.fill(made, null);
+            Arrays.fill(computed, null);
         }
     }
 }

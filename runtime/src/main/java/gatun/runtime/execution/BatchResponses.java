@@ -12,24 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class BatchResponses {
     private final Run run;
     private final ScatteredOutputs outputs;
-    private final List<InferenceTicket> tickets;
-    private final Predicate<InferenceTicket> asked;
+    private final List<PendingInference> requests;
+    private final Predicate<PendingInference> asked;
 
     /** The outcomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable table;
 
     private int sent;
 
-    /** @param tickets the requests of each run, changed by its owner; {@code table} is null unless decoupled */
+    /** @param requests the requests of each run, changed by its owner; {@code table} is null unless decoupled */
     BatchResponses(
             Run run,
             ScatteredOutputs outputs,
-            List<InferenceTicket> tickets,
-            Predicate<InferenceTicket> asked,
+            List<PendingInference> requests,
+            Predicate<PendingInference> asked,
             @Nullable ResponseTable table) {
         this.run = run;
         this.outputs = outputs;
-        this.tickets = tickets;
+        this.requests = requests;
         this.asked = asked;
         this.table = table;
     }
@@ -41,9 +41,9 @@ final class BatchResponses {
 
     void begin() {
         if (table != null) {
-            for (InferenceTicket ticket : tickets) {
-                if (asked.test(ticket)) {
-                    ticket.progress().begin(run.startedNanos());
+            for (PendingInference pending : requests) {
+                if (asked.test(pending)) {
+                    pending.progress().begin(run.startedNanos());
                 }
             }
         }
@@ -59,13 +59,13 @@ final class BatchResponses {
         outputs.shareMade();
         GatunException failure = null;
         boolean wanted = false;
-        for (InferenceTicket ticket : tickets) {
-            if (asked.test(ticket)) {
-                if (!ticket.hasFailed()) {
-                    send(ticket, table, madeNanos, false);
+        for (PendingInference pending : requests) {
+            if (asked.test(pending)) {
+                if (!pending.hasFailed()) {
+                    send(pending, table, madeNanos, false);
                 }
-                wanted |= !ticket.hasFailed();
-                failure = ticket.failure().orElse(failure);
+                wanted |= !pending.hasFailed();
+                failure = pending.failure().orElse(failure);
             }
         }
         outputs.close();
@@ -90,16 +90,16 @@ final class BatchResponses {
         if (isAnyDone()) {
             outputs.shareOut();
         }
-        for (InferenceTicket ticket : tickets) {
-            if (isDone(ticket)) {
-                settle(ticket);
+        for (PendingInference pending : requests) {
+            if (isDone(pending)) {
+                settle(pending);
             }
         }
     }
 
     private boolean isAnyDone() {
-        for (InferenceTicket ticket : tickets) {
-            if (isDone(ticket)) {
+        for (PendingInference pending : requests) {
+            if (isDone(pending)) {
                 return true;
             }
         }
@@ -107,17 +107,17 @@ final class BatchResponses {
     }
 
     /** Whether this run ends a request that somebody waits for, by a response. */
-    private boolean isDone(InferenceTicket ticket) {
-        return asked.test(ticket) && !ticket.hasFailed() && !ticket.runsAgain();
+    private boolean isDone(PendingInference pending) {
+        return asked.test(pending) && !pending.hasFailed() && !pending.runsAgain();
     }
 
     /** Ends a request's use of its regions, which can fail it. */
-    private void settle(InferenceTicket ticket) {
+    private void settle(PendingInference pending) {
         try {
-            ticket.settle();
-            run.markAnswered(ticket);
+            pending.settle();
+            run.markAnswered(pending);
         } catch (GatunException broken) {
-            ticket.fail(broken);
+            pending.fail(broken);
         }
     }
 
@@ -125,32 +125,32 @@ final class BatchResponses {
     private void sendLast(ResponseTable counters) {
         long madeNanos = System.nanoTime();
         outputs.shareMade();
-        for (InferenceTicket ticket : tickets) {
-            if (!asked.test(ticket) || ticket.hasFailed()) {
+        for (PendingInference pending : requests) {
+            if (!asked.test(pending) || pending.hasFailed()) {
                 continue;
             }
-            boolean sentLast = ticket.isAnythingMade() && send(ticket, counters, madeNanos, !ticket.runsAgain());
-            if (isDone(ticket)) {
+            boolean sentLast = pending.isAnythingMade() && send(pending, counters, madeNanos, !pending.runsAgain());
+            if (isDone(pending)) {
                 if (!sentLast) {
-                    ticket.progress().ended(counters);
+                    pending.progress().ended(counters);
                 }
-                run.markAnswered(ticket);
+                run.markAnswered(pending);
             }
         }
     }
 
     /** Sends a request its outputs; false when it is left out, or failed. */
-    private static boolean send(InferenceTicket ticket, ResponseTable counters, long madeNanos, boolean last) {
+    private static boolean send(PendingInference pending, ResponseTable counters, long madeNanos, boolean last) {
         try {
-            ticket.settle();
-            boolean sentNow = ticket.send(last);
+            pending.settle();
+            boolean sentNow = pending.send(last);
             if (sentNow) {
-                ticket.progress().sent(counters, madeNanos);
+                pending.progress().sent(counters, madeNanos);
             }
             return sentNow;
         } catch (GatunException e) {
-            ticket.progress().brokenOff(counters, ticket.isUnwanted());
-            ticket.fail(e);
+            pending.progress().brokenOff(counters, pending.cancelled());
+            pending.fail(e);
             return false;
         }
     }
@@ -160,9 +160,9 @@ final class BatchResponses {
         if (table == null) {
             return;
         }
-        for (InferenceTicket ticket : tickets) {
-            if (asked.test(ticket) && !ticket.hasFailed()) {
-                ticket.progress().brokenOff(table, ticket.isUnwanted());
+        for (PendingInference pending : requests) {
+            if (asked.test(pending) && !pending.hasFailed()) {
+                pending.progress().brokenOff(table, pending.cancelled());
             }
         }
     }

@@ -4,6 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ElementValues;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
@@ -144,7 +145,7 @@ final class BatchingTrial {
         private final TrialRequests requests;
         private final TrialRequests.Values values;
         private final BatchExecution execution;
-        private final List<InferenceTicket> ran = new ArrayList<>();
+        private final List<PendingInference> ran = new ArrayList<>();
         private String reason = "";
 
         Attempt(BackendInstance instance, TimeLimit limit, TrialRequests requests, TrialRequests.Values values) {
@@ -162,32 +163,32 @@ final class BatchingTrial {
             } catch (GatunException e) {
                 return refused(e.getMessage());
             } finally {
-                for (InferenceTicket ticket : ran) {
-                    ticket.drop();
-                    ticket.request().close();
+                for (PendingInference pending : ran) {
+                    pending.drop();
+                    pending.request().close();
                 }
             }
         }
 
         private Result result(Arena arena) {
-            List<InferenceTicket> alone = new ArrayList<>();
+            List<PendingInference> alone = new ArrayList<>();
             for (int i = 0; i < TrialRequests.COUNT; i++) {
-                InferenceTicket ticket = ticket(i, arena);
-                if (ticket.batchSize() == 0) {
+                PendingInference pending = pending(i, arena);
+                if (pending.batchSize() == 0) {
                     return Result.INDEPENDENT; // Such requests never share a run.
                 }
-                alone.add(ticket);
-                Optional<String> failure = run(List.of(ticket));
+                alone.add(pending);
+                Optional<String> failure = run(List.of(pending));
                 if (failure.isPresent()) {
                     return limit.isOver() ? Result.LATE : refused(failure.get());
                 }
-                if (OutputComparison.tellsNothing(ticket)) {
+                if (OutputComparison.tellsNothing(pending)) {
                     return refused("its outputs are no numbers");
                 }
             }
             for (List<Integer> indexes : TOGETHER) {
-                List<InferenceTicket> joined =
-                        indexes.stream().map(index -> ticket(index, arena)).toList();
+                List<PendingInference> joined =
+                        indexes.stream().map(index -> pending(index, arena)).toList();
                 Optional<String> difference = run(joined).map(failure -> "requests that run together fail: " + failure);
                 if (limit.isOver() && difference.isPresent()) {
                     return Result.LATE;
@@ -209,25 +210,25 @@ final class BatchingTrial {
             return Result.REFUSED;
         }
 
-        private InferenceTicket ticket(int index, Arena arena) {
+        private PendingInference pending(int index, Arena arena) {
             InferenceRequest request = requests.request(version, index, values, arena);
-            InferenceTicket ticket = check.ticket(request, System.nanoTime());
-            ran.add(ticket);
-            return ticket;
+            PendingInference pending = check.pending(request, System.nanoTime());
+            ran.add(pending);
+            return pending;
         }
 
         /** Why a run failed, or did not begin; empty when it has succeeded. */
-        private Optional<String> run(List<InferenceTicket> tickets) {
+        private Optional<String> run(List<PendingInference> batch) {
             if (limit.isOver()) {
                 return Optional.of(LATE);
             }
             try {
-                execution.begin(tickets);
+                execution.begin(batch);
                 execution.run().markExecuting();
                 instance.execute(execution);
                 execution.finish();
-                return tickets.stream()
-                        .flatMap(ticket -> ticket.failure().stream())
+                return batch.stream()
+                        .flatMap(pending -> pending.failure().stream())
                         .map(GatunException::getMessage)
                         .findFirst();
             } catch (GatunException e) {
@@ -251,7 +252,7 @@ final class BatchingTrial {
         private OutputComparison() {}
 
         /** What differs, for people to read; empty when nothing does. */
-        static Optional<String> difference(InferenceTicket alone, InferenceTicket joined) {
+        static Optional<String> difference(PendingInference alone, PendingInference joined) {
             for (int i = 0; i < alone.tensors().outputCount(); i++) {
                 String name = alone.tensors().rule(i).name();
                 Optional<String> difference = difference(alone.result(i), joined.result(i));
@@ -304,7 +305,7 @@ final class BatchingTrial {
         }
 
         /** Whether an output of a request is made of numbers none of which is finite: such responses are all alike. */
-        static boolean tellsNothing(InferenceTicket ran) {
+        static boolean tellsNothing(PendingInference ran) {
             for (int i = 0; i < ran.tensors().outputCount(); i++) {
                 OutputTensor result = ran.result(i);
                 if (result != null && tellsNothing(result.tensor())) {
@@ -337,7 +338,7 @@ final class BatchingTrial {
         private static double element(Datatype datatype, MemorySegment bytes, long index) {
             return switch (datatype) {
                 case FP16 -> Float.float16ToFloat(bytes.getAtIndex(ElementLayouts.INT16, index));
-                case BF16 -> Float.intBitsToFloat(bytes.getAtIndex(ElementLayouts.INT16, index) << Short.SIZE);
+                case BF16 -> ElementValues.fromBfloat16(bytes.getAtIndex(ElementLayouts.INT16, index));
                 case FP32 -> bytes.getAtIndex(ElementLayouts.FP32, index);
                 default -> bytes.getAtIndex(ElementLayouts.FP64, index);
             };

@@ -23,11 +23,11 @@ final class Classification {
     private Classification() {}
 
     /** Replaces output {@code index}, scores with {@code leadingDims} of 0 or 1, by the wanted classes. */
-    static void apply(InferenceTicket ticket, int index, OutputTensor result, int leadingDims, BufferPool pool) {
+    static void apply(PendingInference pending, int index, OutputTensor result, int leadingDims, BufferPool pool) {
         Tensor scores = result.tensor();
         Ranking ranking = Ranking.of(scores, leadingDims);
-        int count = Math.min(ticket.tensors().wanted(index).classification(), ranking.classes());
-        List<String> labels = ticket.tensors().rule(index).labels();
+        int count = Math.min(pending.tensors().requestedOutput(index).classification(), ranking.classes());
+        List<String> labels = pending.tensors().rule(index).labels();
         List<String> texts = new ArrayList<>(ranking.items() * count);
         for (int item = 0; item < ranking.items(); item++) {
             for (int best : ranking.largest(item, count)) {
@@ -39,7 +39,7 @@ final class Classification {
         BytesCodec.encodeText(texts, bytes);
         Shape answered = leadingDims == 0 ? Shape.of(count) : Shape.of(ranking.items(), count);
         TensorSpec spec = new TensorSpec(scores.spec().name(), Datatype.BYTES, answered);
-        ticket.result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
+        pending.result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
     }
 
     private static String text(Ranking ranking, int item, int index, List<String> labels) {

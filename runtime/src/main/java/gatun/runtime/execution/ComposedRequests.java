@@ -36,7 +36,7 @@ public final class ComposedRequests {
 
     /** A response without outputs. The caller still owns the request. Throws INVALID_ARGUMENT when it is wrong. */
     public ComposedResponse answer(InferenceRequest request, long arrivedNanos) {
-        return new ComposedResponse(check.ticket(request, arrivedNanos), signature, pool);
+        return new ComposedResponse(check.pending(request, arrivedNanos), signature, pool);
     }
 
     /** The inputs as clients shape them, the batch dimension included. */

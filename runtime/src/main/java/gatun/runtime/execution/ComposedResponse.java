@@ -28,49 +28,49 @@ import java.util.Optional;
 public final class ComposedResponse {
     private static final ParameterValue NO_SEQUENCE = new ParameterValue.Int64(0);
 
-    private final InferenceTicket ticket;
+    private final PendingInference pending;
     private final ModelSignature signature;
     private final BufferPool pool;
 
-    ComposedResponse(InferenceTicket ticket, ModelSignature signature, BufferPool pool) {
-        this.ticket = ticket;
+    ComposedResponse(PendingInference pending, ModelSignature signature, BufferPool pool) {
+        this.pending = pending;
         this.signature = signature;
         this.pool = pool;
     }
 
     /** The batch size of the request; 0 when the model has no batch dimension. */
     public int batchSize() {
-        return ticket.batchSize();
+        return pending.batchSize();
     }
 
     /** The request's inputs as a backend would get them: with the dimensions of their reshape. */
     public List<Tensor> inputs() {
-        return ticket.tensors().inputs();
+        return pending.tensors().inputs();
     }
 
     /** How many outputs the client wants. */
     public int outputCount() {
-        return ticket.tensors().outputCount();
+        return pending.tensors().outputCount();
     }
 
     /** Output {@code index} of those that the client wants. */
-    public RequestedOutput wanted(int index) {
-        return ticket.tensors().wanted(index);
+    public RequestedOutput requestedOutput(int index) {
+        return pending.tensors().requestedOutput(index);
     }
 
     /** The name of output {@code index} of those that the client wants. */
     public String outputName(int index) {
-        return ticket.tensors().rule(index).name();
+        return pending.tensors().rule(index).name();
     }
 
     /** The rank of requested output {@code index} before it is reshaped for the client, with the batch dimension. */
     public int outputRank(int index) {
-        return ticket.tensors().rule(index).backendDims().rank() + signature.leadingDims();
+        return pending.tensors().rule(index).backendDims().rank() + signature.leadingDims();
     }
 
     /** What the client is told of an output. Throws INTERNAL when the configuration does not allow that. */
     public TensorSpec answered(int index, Datatype datatype, Shape shape) {
-        return ticket.tensors().rule(index).answered(datatype, shape, signature);
+        return pending.tensors().rule(index).answered(datatype, shape, signature);
     }
 
     /**
@@ -79,10 +79,10 @@ public final class ComposedResponse {
      * exhausted or the tensor cannot be classified.
      */
     public void output(int index, Tensor tensor, Hold hold) {
-        RequestedOutput wanted = ticket.tensors().wanted(index);
-        Optional<RegionLease> destination = wanted.destination();
+        RequestedOutput requested = pending.tensors().requestedOutput(index);
+        Optional<RegionLease> destination = requested.destination();
         if (destination.isEmpty()) {
-            ticket.result(index, new OutputTensor(named(index, tensor, tensor.bytes()), false), hold);
+            pending.result(index, new OutputTensor(named(index, tensor, tensor.bytes()), false), hold);
         } else {
             try (hold) {
                 intoRegion(index, tensor, destination.get());
@@ -93,10 +93,11 @@ public final class ComposedResponse {
 
     /** Makes output {@code index} a copy of a tensor that cannot be kept, unless in place. Else as {@link #output}. */
     public void outputCopy(int index, Tensor tensor) {
-        Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
+        Optional<RegionLease> destination =
+                pending.tensors().requestedOutput(index).destination();
         if (destination.isEmpty()) {
             Buffer copy = pool.copyOf(tensor.bytes());
-            ticket.result(index, new OutputTensor(named(index, tensor, copy.segment()), false), copy);
+            pending.result(index, new OutputTensor(named(index, tensor, copy.segment()), false), copy);
         } else {
             intoRegion(index, tensor, destination.get());
         }
@@ -108,7 +109,7 @@ public final class ComposedResponse {
             // A model wrote it where it belongs, and nobody needs to look at it.
             TensorSpec spec = tensor.spec();
             Tensor named = tensor.as(new TensorSpec(outputName(index), spec.datatype(), spec.shape()));
-            ticket.result(index, new OutputTensor(named, true), null);
+            pending.result(index, new OutputTensor(named, true), null);
             return;
         }
         MemorySegment bytes = tensor.bytes();
@@ -116,7 +117,7 @@ public final class ComposedResponse {
         if (window.address() != bytes.address()) {
             TensorCopy.copy(bytes, window);
         }
-        ticket.result(index, new OutputTensor(named(index, tensor, window), true), null);
+        pending.result(index, new OutputTensor(named(index, tensor, window), true), null);
     }
 
     private Tensor named(int index, Tensor tensor, MemorySegment bytes) {
@@ -125,34 +126,34 @@ public final class ComposedResponse {
     }
 
     private void classify(int index) {
-        OutputTensor scores = ticket.result(index);
-        if (scores != null && ticket.tensors().wanted(index).classification() > 0) {
-            Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
+        OutputTensor scores = pending.result(index);
+        if (scores != null && pending.tensors().requestedOutput(index).classification() > 0) {
+            Classification.apply(pending, index, scores, signature.leadingDims(), pool);
         }
     }
 
     /** Leaves output {@code index} out. */
     public void leaveOut(int index) {
-        ticket.leaveOut(outputName(index));
+        pending.leaveOut(outputName(index));
     }
 
     /** Adds a parameter to the response. */
     public void parameter(String name, ParameterValue value) {
-        ticket.parameter(name, value);
+        pending.parameter(name, value);
     }
 
     /** Puts the request's place in a sequence into the response, as Triton's ensembles do for all requests. */
     public void tellSequence() {
-        InferenceRequest request = ticket.request();
+        InferenceRequest request = pending.request();
         ParameterValue id = request.correlationId()
                 .<ParameterValue>map(correlation -> switch (correlation) {
                     case CorrelationId.Uint64 number -> new ParameterValue.Int64(number.value());
                     case CorrelationId.Text text -> new ParameterValue.Text(text.value());
                 })
                 .orElse(NO_SEQUENCE);
-        ticket.parameter("sequence_id", id);
-        ticket.parameter("sequence_start", new ParameterValue.Bool(request.sequenceStart()));
-        ticket.parameter("sequence_end", new ParameterValue.Bool(request.sequenceEnd()));
+        pending.parameter("sequence_id", id);
+        pending.parameter("sequence_start", new ParameterValue.Bool(request.sequenceStart()));
+        pending.parameter("sequence_end", new ParameterValue.Bool(request.sequenceEnd()));
     }
 
     /**
@@ -160,23 +161,23 @@ public final class ComposedResponse {
      * and {@link #fail} is still to be called. {@code versionText} is what the client is told.
      */
     public InferenceResponse response(String modelName, String versionText) {
-        ticket.settle();
-        return ticket.response(modelName, versionText);
+        pending.settle();
+        return pending.response(modelName, versionText);
     }
 
     /** As {@link #response}, for one of several: with outputs left out, and regions kept by the request. */
     public InferenceResponse part(String modelName, String versionText) {
-        ticket.settle();
-        return ticket.part(modelName, versionText);
+        pending.settle();
+        return pending.part(modelName, versionText);
     }
 
     /** One more response to the same request, which has no output yet either. */
     public ComposedResponse another() {
-        return new ComposedResponse(ticket.with(List.of()), signature, pool);
+        return new ComposedResponse(pending.with(List.of()), signature, pool);
     }
 
     /** Ends the response without giving it; its memory goes back. */
     public void fail(GatunException reason) {
-        ticket.fail(reason);
+        pending.fail(reason);
     }
 }

@@ -21,29 +21,29 @@ import org.jspecify.annotations.Nullable;
 /** The inputs of a batch, one tensor of all rows each, copied only if needed. Used by the instance's thread only. */
 final class GatheredInputs implements InputGroup {
     private final Run run;
-    private final List<InferenceTicket> tickets;
+    private final List<PendingInference> requests;
     private final List<MemorySegment> pieces = new ArrayList<>();
     private ModelSignature signature;
     private @Nullable Tensor[] gathered = {};
     private int rows;
     private int runRows;
 
-    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
-    GatheredInputs(Run run, ModelSignature signature, List<InferenceTicket> tickets) {
+    /** @param requests the requests of each run, in their order; changed by its owner between runs */
+    GatheredInputs(Run run, ModelSignature signature, List<PendingInference> requests) {
         this.run = run;
         this.signature = signature;
-        this.tickets = tickets;
+        this.requests = requests;
     }
 
     void begin(ModelSignature entryPoint) {
         signature = entryPoint;
-        int count = tickets.getFirst().tensors().inputCount();
+        int count = requests.getFirst().tensors().inputCount();
         if (gathered.length != count) {
             gathered = new Tensor[count];
         }
         rows = 0;
-        for (InferenceTicket ticket : tickets) {
-            rows += ticket.batchSize();
+        for (PendingInference pending : requests) {
+            rows += pending.batchSize();
         }
         runRows = signature.runSize(rows);
     }
@@ -64,7 +64,7 @@ final class GatheredInputs implements InputGroup {
 
     @Override
     public TensorSpec spec(int index) {
-        TensorSpec first = tickets.getFirst().tensors().input(index).spec();
+        TensorSpec first = requests.getFirst().tensors().input(index).spec();
         if (!signature.batching()) {
             return first;
         }
@@ -83,8 +83,8 @@ final class GatheredInputs implements InputGroup {
 
     private long elementCount(int index) {
         long count = 0;
-        for (InferenceTicket ticket : tickets) {
-            count += ticket.tensors().input(index).spec().shape().elementCount();
+        for (PendingInference pending : requests) {
+            count += pending.tensors().input(index).spec().shape().elementCount();
         }
         return count;
     }
@@ -103,11 +103,12 @@ final class GatheredInputs implements InputGroup {
     DeviceMemory onDevice(int index, DeviceTransfers transfers) {
         return isPadded(index)
                 ? transfers.bring(tensor(index))
-                : DeviceBatch.gather(pieces(index), tickets.getFirst().tensors().isCopied(index), transfers);
+                : DeviceBatch.gather(
+                        pieces(index), requests.getFirst().tensors().isCopied(index), transfers);
     }
 
     private List<Tensor> pieces(int index) {
-        return tickets.stream().map(ticket -> ticket.tensors().input(index)).toList();
+        return requests.stream().map(pending -> pending.tensors().input(index)).toList();
     }
 
     /** Whether the backend gets more as an input than the requests bring. */
@@ -119,8 +120,9 @@ final class GatheredInputs implements InputGroup {
             return false;
         }
         Shape shape = spec(index).shape();
-        return !tickets.stream()
-                .allMatch(ticket -> ticket.tensors().input(index).spec().shape().equalsAfterFirst(shape));
+        return !requests.stream()
+                .allMatch(
+                        pending -> pending.tensors().input(index).spec().shape().equalsAfterFirst(shape));
     }
 
     private MemorySegment gather(int index) {
@@ -132,11 +134,11 @@ final class GatheredInputs implements InputGroup {
         }
         long byteSize = 0;
         boolean inPlace = true;
-        for (InferenceTicket ticket : tickets) {
-            MemorySegment piece = ticket.tensors().input(index).bytes();
+        for (PendingInference pending : requests) {
+            MemorySegment piece = pending.tensors().input(index).bytes();
             pieces.add(piece);
             byteSize += piece.byteSize();
-            inPlace &= !ticket.tensors().mustCopy(index);
+            inPlace &= !pending.tensors().mustCopy(index);
         }
         try {
             Optional<MemorySegment> joined = inPlace ? SideBySide.join(pieces) : Optional.empty();

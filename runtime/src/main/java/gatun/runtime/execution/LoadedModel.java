@@ -61,8 +61,8 @@ public final class LoadedModel implements ServedModel {
     private final ModelSignature signature;
     private final InstanceResources resources;
     private final ModelInstances instances;
-    private final Scheduler<InferenceTicket> scheduler;
-    private final RequestSubmitter runner;
+    private final Scheduler<PendingInference> scheduler;
+    private final RequestSubmitter submitter;
     private final Supplier<List<String>> readyVersions;
 
     /** How many rows one run may have; no limit but the configuration's for most models. */
@@ -79,7 +79,7 @@ public final class LoadedModel implements ServedModel {
             EntryPoints entryPoints,
             InstanceResources resources,
             ModelInstances instances,
-            Scheduler<InferenceTicket> scheduler,
+            Scheduler<PendingInference> scheduler,
             QueueRules queueRules,
             Supplier<List<String>> readyVersions) {
         completed = definition.config();
@@ -94,7 +94,7 @@ public final class LoadedModel implements ServedModel {
         this.readyVersions = readyVersions;
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         maxRunSize = rule == null ? Integer.MAX_VALUE : rule.maxRunSize();
-        runner = new RequestSubmitter(
+        submitter = new RequestSubmitter(
                 config.getName(), scheduler, queueRules, resources.counters(), rule, resources.sequences() != null);
     }
 
@@ -110,9 +110,13 @@ public final class LoadedModel implements ServedModel {
             Supplier<List<String>> readyVersions) {
         ModelConfig config = definition.config();
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
-        SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
+        SequenceModel sequences =
+                SequenceModel.of(config, definition.states(), shared.runs().queueLimit());
         EntryPoints entryPoints = EntryPoints.of(
-                definition, rule, sequences != null, ClientMemory.of(definition.backend(), shared.trustsClients()));
+                definition,
+                rule,
+                sequences != null,
+                ClientMemory.of(definition.backend(), shared.runs().trustsClients()));
         ModelSignature signature = entryPoints.signature();
         LoadingVersion loading = new LoadingVersion(config, definition.version(), signature, entryPoints.byName());
         WarmUp warmUp = new WarmUp(definition.warmUps(), loading, entryPoints.check());
@@ -127,16 +131,16 @@ public final class LoadedModel implements ServedModel {
                 shared.progress(),
                 new FailedSenders(System::nanoTime),
                 trial,
-                new ModelTuning(shared.learned()));
+                new ModelTuning(shared.runs().learned()));
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
-            QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
+            QueueRules queueRules = QueueRules.of(config, shared.runs().queueLimit(), rule, resources.runsApart());
             ModelInstances.Change first = instances.toward(config);
             shared.progress().beginInstances(first.added().size());
-            Scheduler<InferenceTicket> scheduler = sequences == null
+            Scheduler<PendingInference> scheduler = sequences == null
                     ? Scheduler.open(queueRules.policy(), first.added(), resources.tuning())
                     : Scheduler.open(sequences.policy(), first.added());
-            instances.made(first);
+            instances.apply(first);
             trial.reason().ifPresent(reason -> {
                 scheduler.runAlone();
                 LOG.info("Model '{}' version {}: {}", config.getName(), definition.version(), ALONE + reason);
@@ -181,18 +185,18 @@ public final class LoadedModel implements ServedModel {
             return false;
         }
         ModelInstances.Change change = instances.toward(next);
-        boolean made = false;
+        boolean exchanged = false;
         try {
-            made = scheduler.exchange(change.added(), change.removed());
+            exchanged = scheduler.exchange(change.added(), change.removed());
         } finally {
-            if (!made) {
+            if (!exchanged) {
                 instances.givenUp(change);
             }
         }
-        if (!made) {
+        if (!exchanged) {
             throw new VersionRetiredException();
         }
-        instances.made(change);
+        instances.apply(change);
         completed = next;
         config = served(next, resources.trial());
         LOG.info("Model '{}' version {} runs on {} instances now", next.getName(), version, instances.count());
@@ -205,22 +209,22 @@ public final class LoadedModel implements ServedModel {
             throw RequestErrors.decoupled(config.getName());
         }
         long arrivedNanos = System.nanoTime();
-        InferenceTicket ticket = ticket(request, arrivedNanos);
-        if (ticket.batchSize() > maxRunSize) {
-            return inferInPieces(new SplitTicket(ticket, maxRunSize), request, arrivedNanos);
+        PendingInference pending = pending(request, arrivedNanos);
+        if (pending.batchSize() > maxRunSize) {
+            return inferInPieces(new SplitRequest(pending, maxRunSize), request, arrivedNanos);
         }
-        runner.complete(ticket, request, arrivedNanos);
-        InferenceResponse response = ticket.response(config.getName(), versionText);
-        if (request.mayRepeat() && ticket.ranWhereSubmitted() && !ticket.isStep()) {
-            request.keep(ticket);
+        submitter.complete(pending, request, arrivedNanos);
+        InferenceResponse response = pending.response(config.getName(), versionText);
+        if (request.mayRepeat() && pending.ranWhereSubmitted() && !pending.isStep()) {
+            request.keep(pending);
         }
         return response;
     }
 
-    /** The ticket of a request: a new one, unless the request is asked again. */
+    /** The pending inference of a request: a new one, unless the request is asked again. */
     @SuppressWarnings("ReferenceEquality") // each loaded model has a signature of its own
-    private InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
-        if (request.takeKept() instanceof InferenceTicket kept && kept.signature() == signature) {
+    private PendingInference pending(InferenceRequest request, long arrivedNanos) {
+        if (request.takeKept() instanceof PendingInference kept && kept.signature() == signature) {
             kept.renew(arrivedNanos);
             return kept;
         }
@@ -234,42 +238,42 @@ public final class LoadedModel implements ServedModel {
             return;
         }
         long arrivedNanos = System.nanoTime();
-        InferenceTicket ticket = checked(request, arrivedNanos);
+        PendingInference pending = checked(request, arrivedNanos);
         ResponseStream responses = new ResponseStream(receiver, RECEIVER_TIMEOUT);
-        ticket.respondTo(responses);
+        pending.respondTo(responses);
         try {
-            runner.complete(ticket, request, arrivedNanos);
+            submitter.complete(pending, request, arrivedNanos);
             responses.deliver();
         } finally {
             responses.abandon();
         }
         responses.check();
-        ticket.failure().ifPresent(failure -> {
+        pending.failure().ifPresent(failure -> {
             throw failure;
         });
     }
 
     /** Answers a request that is too large for one run; its pieces run side by side, as instances are free. */
-    private InferenceResponse inferInPieces(SplitTicket split, InferenceRequest request, long arrivedNanos) {
+    private InferenceResponse inferInPieces(SplitRequest split, InferenceRequest request, long arrivedNanos) {
         try {
-            runner.completeAll(split.pieces(), request, arrivedNanos);
+            submitter.completeAll(split.pieces(), request, arrivedNanos);
             return split.response(resources.pool(), config.getName(), versionText);
         } catch (GatunException e) {
             throw request.afterRun(e);
         } finally {
-            split.pieces().forEach(InferenceTicket::drop);
+            split.pieces().forEach(PendingInference::drop);
         }
     }
 
-    private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
+    private PendingInference checked(InferenceRequest request, long arrivedNanos) {
         try {
-            InferenceTicket ticket = entryPoints.check().ticket(request, arrivedNanos);
-            ticket.runAloneIfIn(resources.failedSenders());
+            PendingInference pending = entryPoints.check().pending(request, arrivedNanos);
+            pending.runAloneIfIn(resources.failedSenders());
             SequenceModel sequences = resources.sequences();
             if (sequences != null) {
-                ticket.makeStepOf(sequences, sequences.step(request, ticket.batchSize()));
+                pending.makeStepOf(sequences, sequences.step(request, pending.batchSize()));
             }
-            return ticket;
+            return pending;
         } catch (GatunException e) {
             resources.counters().failed(FailureReason.OTHER, arrivedNanos);
             throw e;

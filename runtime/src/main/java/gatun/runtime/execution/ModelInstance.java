@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Runs requests on one instance of a backend, on the thread of that instance. */
-final class ModelInstance implements BatchRunner<InferenceTicket> {
+final class ModelInstance implements BatchRunner<PendingInference> {
     private static final Logger LOG = LoggerFactory.getLogger(ModelInstance.class);
 
     /** How long a warm-up may take that nobody has configured, and a trial likewise. */
@@ -114,9 +114,9 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         try {
             backend = opened;
             stop = opened::stop;
-            warmUp.run(tickets -> {
+            warmUp.run(requests -> {
                 progress.begin(LoadProgress.Phase.WARM_UP);
-                runNow(tickets);
+                runNow(requests);
             });
         } catch (RuntimeException | Error e) {
             backend = null;
@@ -174,9 +174,9 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     }
 
     @Override
-    public long run(List<InferenceTicket> tickets) {
+    public long run(List<PendingInference> requests) {
         prepared.join();
-        return runNow(tickets);
+        return runNow(requests);
     }
 
     private BackendInstance opened() {
@@ -187,26 +187,26 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         return opened;
     }
 
-    private long runNow(List<InferenceTicket> tickets) {
+    private long runNow(List<PendingInference> requests) {
         BackendInstance opened = opened();
         try {
-            long nanos = run(opened, tickets);
-            return nanos + rerun.run(ticket -> runNow(List.of(ticket)));
+            long nanos = run(opened, requests);
+            return nanos + rerun.run(pending -> runNow(List.of(pending)));
         } catch (Throwable t) {
-            failures.failRest(tickets, t);
+            failures.failRest(requests, t);
             return 0;
         }
     }
 
-    private long run(BackendInstance opened, List<InferenceTicket> tickets) {
-        boolean step = sequenceExecution != null && tickets.getFirst().isStep();
-        boolean single = !step && tickets.size() == 1 && !alwaysBatch && !isPadded(tickets.getFirst());
+    private long run(BackendInstance opened, List<PendingInference> requests) {
+        boolean step = sequenceExecution != null && requests.getFirst().isStep();
+        boolean single = !step && requests.size() == 1 && !alwaysBatch && !isPadded(requests.getFirst());
         RunStopper stopper = single ? singleRuns.stopper() : batchStopper;
-        stopper.begin(stop, tickets);
-        if (RunStopper.isUnwanted(tickets)) {
+        stopper.begin(stop, requests);
+        if (RunStopper.areCancelled(requests)) {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
             stopper.end();
-            tickets.forEach(ticket -> failures.giveUp(ticket, null));
+            requests.forEach(pending -> failures.giveUp(pending, null));
             return 0;
         }
         RunEvent event = FlightRecording.run();
@@ -214,69 +214,69 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         long nanos;
         if (single) {
             times = singleRuns.times();
-            nanos = singleRuns.run(opened, tickets.getFirst());
+            nanos = singleRuns.run(opened, requests.getFirst());
         } else if (!step && runsApart) {
             times = decoupled ? batchExecution.run() : apartRun.times();
-            nanos = decoupled ? runTogether(opened, tickets) : apartRun.run(opened, tickets, singleRuns.counters());
+            nanos = decoupled ? runTogether(opened, requests) : apartRun.run(opened, requests, singleRuns.counters());
         } else {
             BatchExecution execution = step ? Objects.requireNonNull(sequenceExecution) : batchExecution;
             times = execution.run();
-            nanos = runBatch(opened, tickets, execution);
+            nanos = runBatch(opened, requests, execution);
         }
         if (event != null && event.endWanted()) {
-            tell(event, tickets, nanos > 0 ? times : null);
+            tell(event, requests, nanos > 0 ? times : null);
         }
         return nanos;
     }
 
     /** @param times of the stages; null where the run goes on beside the instance */
-    private void tell(RunEvent event, List<InferenceTicket> tickets, @Nullable Run times) {
+    private void tell(RunEvent event, List<PendingInference> requests, @Nullable Run times) {
         int rows = 0;
-        for (InferenceTicket ticket : tickets) {
-            rows += Math.max(1, ticket.batchSize());
+        for (PendingInference pending : requests) {
+            rows += Math.max(1, pending.batchSize());
         }
-        ModelVersion asked = tickets.getFirst().request().model();
+        ModelVersion asked = requests.getFirst().request().model();
         event.ranBy(modelName, Long.toString(asked.version()), spec.name());
-        event.batch(tickets.size(), rows);
+        event.batch(requests.size(), rows);
         if (times != null) {
             times.tell(event);
         }
         event.commit();
     }
 
-    private long runTogether(BackendInstance opened, List<InferenceTicket> tickets) {
+    private long runTogether(BackendInstance opened, List<PendingInference> requests) {
         try {
-            return singleRuns.runTogether(opened, tickets, batchExecution.run());
+            return singleRuns.runTogether(opened, requests, batchExecution.run());
         } finally {
             batchStopper.end();
         }
     }
 
     /** Whether the backend gets more rows than the request has. */
-    private static boolean isPadded(InferenceTicket ticket) {
-        int rows = ticket.batchSize();
-        return rows > 0 && ticket.signature().runSize(rows) != rows;
+    private static boolean isPadded(PendingInference pending) {
+        int rows = pending.batchSize();
+        return rows > 0 && pending.signature().runSize(rows) != rows;
     }
 
-    private long runBatch(BackendInstance opened, List<InferenceTicket> tickets, BatchExecution execution) {
+    private long runBatch(BackendInstance opened, List<PendingInference> requests, BatchExecution execution) {
         try {
-            execution.begin(tickets);
+            execution.begin(requests);
             execute(opened, execution);
-            tickets.forEach(ticket -> ticket.request().markStepTaken());
+            requests.forEach(pending -> pending.request().markStepTaken());
             execution.finish();
             singleRuns.counters().executed(execution.batchSize(), execution.run());
             execution.run().tellTimes();
-            for (InferenceTicket ticket : tickets) {
-                ticket.failure()
+            for (PendingInference pending : requests) {
+                pending.failure()
                         .ifPresent(
-                                failure -> failures.fail(ticket, failure, FailureReason.OTHER, true, execution.run()));
+                                failure -> failures.fail(pending, failure, FailureReason.OTHER, true, execution.run()));
             }
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.breakOff();
-            boolean runsApart = !decoupled && execution.mayRunAgain() && rerun.take(tickets, e, execution.run());
+            boolean runsApart = !decoupled && execution.mayRunAgain() && rerun.take(requests, e, execution.run());
             if (!runsApart) {
-                failures.failAll(tickets, e, execution.run());
+                failures.failAll(requests, e, execution.run());
             }
         } finally {
             batchStopper.end(); // it may have failed before the engine was asked

@@ -41,7 +41,7 @@ final class ModelInstances {
             Device device,
             ModelInstanceGroup settings,
             ModelInstance instance,
-            BatchRunner<InferenceTicket> runner) {}
+            BatchRunner<PendingInference> runner) {}
 
     /** A change of the instances to those of another configuration, which has not been made yet. */
     static final class Change {
@@ -55,12 +55,12 @@ final class ModelInstances {
             this.removed = List.copyOf(removed);
         }
 
-        List<BatchRunner<InferenceTicket>> added() {
+        List<BatchRunner<PendingInference>> added() {
             return added.stream().map(Placed::runner).toList();
         }
 
         /** Instances that are to be closed. */
-        List<BatchRunner<InferenceTicket>> removed() {
+        List<BatchRunner<PendingInference>> removed() {
             return removed.stream().map(Placed::runner).toList();
         }
     }
@@ -123,7 +123,7 @@ final class ModelInstances {
         return new Placed(name, device, settings(group), instance, RateLimitedRunner.of(instance, group, rateLimiter));
     }
 
-    void made(Change change) {
+    void apply(Change change) {
         placed = change.result;
         gpus = change.result.stream()
                 .map(Placed::device)

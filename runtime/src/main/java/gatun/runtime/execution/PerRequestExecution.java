@@ -36,16 +36,16 @@ final class PerRequestExecution {
         run.beforeInfer(stopper::stopAgain);
     }
 
-    /** Runs {@code tickets}, whose run the stopper has begun. Returns how many nanoseconds that took. */
-    long run(BackendInstance backend, List<InferenceTicket> tickets, InstanceCounters counters) {
-        while (executions.size() < tickets.size()) {
+    /** Runs {@code requests}, whose run the stopper has begun. Returns how many nanoseconds that took. */
+    long run(BackendInstance backend, List<PendingInference> requests, InstanceCounters counters) {
+        while (executions.size() < requests.size()) {
             executions.add(SingleExecution.partOf(run, pool));
         }
-        List<SingleExecution> parts = executions.subList(0, tickets.size());
+        List<SingleExecution> parts = executions.subList(0, requests.size());
         run.start();
         try {
             for (int i = 0; i < parts.size(); i++) {
-                parts.get(i).take(tickets.get(i));
+                parts.get(i).take(requests.get(i));
             }
             run.markExecuting();
             try {
@@ -53,13 +53,13 @@ final class PerRequestExecution {
             } finally {
                 stopper.end();
             }
-            finish(parts, tickets);
-            counters.executed(batchSize(tickets), run);
+            finish(parts, requests);
+            counters.executed(batchSize(requests), run);
             run.tellTimes();
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
-            if (!rerun.take(tickets, e, run)) {
-                failures.failAll(tickets, e, run);
+            if (!rerun.take(requests, e, run)) {
+                failures.failAll(requests, e, run);
             }
         } finally {
             run.clear();
@@ -72,23 +72,23 @@ final class PerRequestExecution {
         return run;
     }
 
-    private void finish(List<SingleExecution> parts, List<InferenceTicket> tickets) {
+    private void finish(List<SingleExecution> parts, List<PendingInference> requests) {
         for (int i = 0; i < parts.size(); i++) {
-            InferenceTicket ticket = tickets.get(i);
-            ticket.request().markStepTaken();
-            FailureReason reason = ticket.hasFailed() ? FailureReason.BACKEND : FailureReason.OTHER;
+            PendingInference pending = requests.get(i);
+            pending.request().markStepTaken();
+            FailureReason reason = pending.hasFailed() ? FailureReason.BACKEND : FailureReason.OTHER;
             try {
                 parts.get(i).finish();
             } catch (GatunException e) {
-                failures.fail(ticket, e, reason, true, run);
+                failures.fail(pending, e, reason, true, run);
             }
         }
     }
 
-    private static int batchSize(List<InferenceTicket> tickets) {
+    private static int batchSize(List<PendingInference> requests) {
         int rows = 0;
-        for (InferenceTicket ticket : tickets) {
-            rows += Math.max(1, ticket.batchSize());
+        for (PendingInference pending : requests) {
+            rows += Math.max(1, pending.batchSize());
         }
         return rows;
     }
@@ -100,7 +100,7 @@ final class PerRequestExecution {
         private final String modelName;
         private final RunFailures failures;
         private final FailedSenders senders;
-        private final List<InferenceTicket> waiting = new ArrayList<>();
+        private final List<PendingInference> waiting = new ArrayList<>();
         private boolean open;
         private @Nullable Throwable failure;
 
@@ -117,34 +117,34 @@ final class PerRequestExecution {
         }
 
         /** Takes the requests of a failed run; false if all share the failure. Those failed by the backend stay so. */
-        boolean take(List<InferenceTicket> tickets, Throwable reason, Run run) {
-            if (!open || tickets.size() < 2 || !RunFailures.isOfModel(reason)) {
+        boolean take(List<PendingInference> requests, Throwable reason, Run run) {
+            if (!open || requests.size() < 2 || !RunFailures.isOfModel(reason)) {
                 return false;
             }
             failure = reason;
-            for (InferenceTicket ticket : tickets) {
-                ticket.failure()
+            for (PendingInference pending : requests) {
+                pending.failure()
                         .ifPresentOrElse(
-                                own -> failures.fail(ticket, own, FailureReason.BACKEND, true, run),
-                                () -> waiting.add(ticket));
+                                own -> failures.fail(pending, own, FailureReason.BACKEND, true, run),
+                                () -> waiting.add(pending));
             }
-            waiting.forEach(InferenceTicket::forgetRun);
+            waiting.forEach(PendingInference::forgetRun);
             return true;
         }
 
         /** Runs what was taken by {@code instance}, which tells the nanoseconds of each; returns their sum. */
-        long run(ToLongFunction<InferenceTicket> instance) {
+        long run(ToLongFunction<PendingInference> instance) {
             if (waiting.isEmpty()) {
                 return 0;
             }
-            List<InferenceTicket> tickets = List.copyOf(waiting);
+            List<PendingInference> requests = List.copyOf(waiting);
             waiting.clear();
             long nanos = 0;
             boolean found = false;
-            for (InferenceTicket ticket : tickets) {
-                nanos += instance.applyAsLong(ticket);
-                if (ticket.failure().filter(RunFailures::isOfModel).isPresent()) {
-                    senders.add(ticket.request().sender());
+            for (PendingInference pending : requests) {
+                nanos += instance.applyAsLong(pending);
+                if (pending.failure().filter(RunFailures::isOfModel).isPresent()) {
+                    senders.add(pending.request().sender());
                     found = true;
                 }
             }
@@ -155,7 +155,7 @@ final class PerRequestExecution {
                         modelName,
                         failure);
                 // The next run of them would show the same.
-                tickets.forEach(ticket -> senders.add(ticket.request().sender()));
+                requests.forEach(pending -> senders.add(pending.request().sender()));
             }
             failure = null;
             return nanos;

@@ -47,7 +47,7 @@ final class RequestCheck {
     }
 
     /** The request as an instance runs it. Throws INVALID_ARGUMENT with the protocol's text. */
-    InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
+    PendingInference pending(InferenceRequest request, long arrivedNanos) {
         String entryPoint = request.entryPoint();
         if (entryPoint.isEmpty()) {
             return checked(request, arrivedNanos);
@@ -62,17 +62,18 @@ final class RequestCheck {
         return other.checked(request, arrivedNanos);
     }
 
-    private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
-        RequestedOutput[] wanted = allOutputs;
+    private PendingInference checked(InferenceRequest request, long arrivedNanos) {
+        RequestedOutput[] requestedOutputs = allOutputs;
         OutputRule[] rules = allRules;
         List<RequestedOutput> named = request.outputs();
         if (!named.isEmpty()) {
-            wanted = new RequestedOutput[named.size()];
-            for (int i = 0; i < wanted.length; i++) {
+            requestedOutputs = new RequestedOutput[named.size()];
+            for (int i = 0; i < requestedOutputs.length; i++) {
                 // Classes are made of scores, which no client may change meanwhile.
-                wanted[i] = named.get(i).classification() > 0 ? named.get(i).withoutDestination() : named.get(i);
+                requestedOutputs[i] =
+                        named.get(i).classification() > 0 ? named.get(i).withoutDestination() : named.get(i);
             }
-            rules = rules(request, wanted);
+            rules = rules(request, requestedOutputs);
         }
         Tensor[] inputs = inOrder(request);
         int batchSize = batchSize(request);
@@ -82,29 +83,29 @@ final class RequestCheck {
                 inputs[i] = checked(request, signature.input(i), inputs[i]);
             }
         }
-        return new InferenceTicket(
+        return new PendingInference(
                 request,
                 arrivedNanos,
                 batchSize,
-                new RequestTensors(withoutGaps(inputs, request), copied(inputs, request), wanted, rules),
+                new RequestTensors(withoutGaps(inputs, request), copied(inputs, request), requestedOutputs, rules),
                 signature);
     }
 
-    private OutputRule[] rules(InferenceRequest request, RequestedOutput[] wanted) {
-        OutputRule[] rules = new OutputRule[wanted.length];
-        for (int i = 0; i < wanted.length; i++) {
-            int index = signature.outputIndex(wanted[i].name(), i);
+    private OutputRule[] rules(InferenceRequest request, RequestedOutput[] requestedOutputs) {
+        OutputRule[] rules = new OutputRule[requestedOutputs.length];
+        for (int i = 0; i < requestedOutputs.length; i++) {
+            int index = signature.outputIndex(requestedOutputs[i].name(), i);
             if (index < 0) {
                 RequestErrors.refuseDuplicates(request);
-                throw RequestErrors.unexpectedOutput(wanted[i].name(), request, signature.modelName());
+                throw RequestErrors.unexpectedOutput(requestedOutputs[i].name(), request, signature.modelName());
             }
             rules[i] = signature.output(index);
             for (int j = 0; j < i; j++) {
-                if (wanted[j].name().equals(wanted[i].name())) {
-                    throw RequestErrors.duplicate(request, "output", wanted[i].name());
+                if (requestedOutputs[j].name().equals(requestedOutputs[i].name())) {
+                    throw RequestErrors.duplicate(request, "output", requestedOutputs[i].name());
                 }
             }
-            if (wanted[i].classification() > 0) {
+            if (requestedOutputs[i].classification() > 0) {
                 Ranking.requireSupported(rules[i].datatype());
             }
         }

@@ -8,8 +8,8 @@ import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
@@ -30,7 +30,7 @@ final class RequestSubmitter {
             "the model is out of service because of a fault of the server, of which its log says more; load it again";
 
     private final String modelName;
-    private final Scheduler<InferenceTicket> scheduler;
+    private final Scheduler<PendingInference> scheduler;
     private final QueueRules queueRules;
     private final ModelCounters counters;
 
@@ -41,7 +41,7 @@ final class RequestSubmitter {
 
     RequestSubmitter(
             String modelName,
-            Scheduler<InferenceTicket> scheduler,
+            Scheduler<PendingInference> scheduler,
             QueueRules queueRules,
             ModelCounters counters,
             @Nullable BatchingRule rule,
@@ -55,16 +55,16 @@ final class RequestSubmitter {
     }
 
     /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
-    void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
+    void complete(PendingInference pending, InferenceRequest request, long arrivedNanos) {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-        queueRules.apply(ticket, request);
+        queueRules.apply(pending, request);
         Cancellation cancellation = request.cancellation();
-        if (!cancellation.arm(ticket.canceller(scheduler))) {
+        if (!cancellation.arm(pending.canceller(scheduler))) {
             throw givenUp(arrivedNanos);
         }
         try {
-            submit(ticket, request, arrivedNanos);
-            await(ticket, arrivedNanos);
+            submit(pending, request, arrivedNanos);
+            await(pending, arrivedNanos);
         } catch (GatunException e) {
             throw request.afterRun(e); // a step that runs again and again has run before
         } finally {
@@ -73,40 +73,40 @@ final class RequestSubmitter {
     }
 
     /** The same for the pieces of one request. */
-    void completeAll(List<InferenceTicket> tickets, InferenceRequest request, long arrivedNanos) {
+    void completeAll(List<PendingInference> requests, InferenceRequest request, long arrivedNanos) {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-        for (int i = 0; i < tickets.size(); i++) {
-            queueRules.apply(tickets.get(i), request);
+        for (int i = 0; i < requests.size(); i++) {
+            queueRules.apply(requests.get(i), request);
         }
         Cancellation cancellation = request.cancellation();
-        if (!cancellation.arm(() -> tickets.forEach(ticket -> ticket.cancel(scheduler)))) {
+        if (!cancellation.arm(() -> requests.forEach(pending -> pending.cancel(scheduler)))) {
             throw givenUp(arrivedNanos);
         }
         int submitted = 0;
         int ended = 0;
         try {
-            for (; submitted < tickets.size(); submitted++) {
-                submit(tickets.get(submitted), request, arrivedNanos);
+            for (; submitted < requests.size(); submitted++) {
+                submit(requests.get(submitted), request, arrivedNanos);
             }
             request.submitted();
             while (ended < submitted) {
-                await(tickets.get(ended++), arrivedNanos);
+                await(requests.get(ended++), arrivedNanos);
             }
         } finally {
             // After a failure: what runs uses the request's memory until it has ended.
             for (int i = ended; i < submitted; i++) {
-                tickets.get(i).giveUp(scheduler);
+                requests.get(i).giveUp(scheduler);
             }
             for (int i = ended; i < submitted; i++) {
-                tickets.get(i).await(scheduler);
+                requests.get(i).await(scheduler);
             }
             cancellation.end();
         }
     }
 
-    /** Has a ticket wait for an instance. */
-    private void submit(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
-        switch (scheduler.submit(ticket)) {
+    /** Has a request wait for an instance. */
+    private void submit(PendingInference pending, InferenceRequest request, long arrivedNanos) {
+        switch (scheduler.submit(pending)) {
             case ACCEPTED -> {}
             case QUEUE_FULL -> {
                 counters.failed(FailureReason.REJECTED, arrivedNanos);
@@ -121,14 +121,14 @@ final class RequestSubmitter {
                 throw RequestErrors.sequenceNotStarted(request, modelName);
             }
         }
-        if (ticket.isUnwanted()) {
-            ticket.giveUp(scheduler); // it was not in the queue yet when it was given up
+        if (pending.cancelled()) {
+            pending.giveUp(scheduler); // it was not in the queue yet when it was given up
         }
     }
 
-    /** Waits for a ticket's end; parks the calling thread. */
-    private void await(InferenceTicket ticket, long arrivedNanos) {
-        switch (ticket.await(scheduler)) {
+    /** Waits for a request's end; parks the calling thread. */
+    private void await(PendingInference pending, long arrivedNanos) {
+        switch (pending.await(scheduler)) {
             case COMPLETED -> {}
             case REFUSED -> throw stopping(arrivedNanos);
             case EXPIRED -> {
@@ -291,11 +291,11 @@ final class RequestSubmitter {
             return levels.named(priority);
         }
 
-        /** Tells {@code ticket}, which is submitted next, how it waits. */
-        void apply(Ticket ticket, InferenceRequest request) {
+        /** Tells {@code pending}, which is submitted next, how it waits. */
+        void apply(PendingRequest pending, InferenceRequest request) {
             long level = level(request.priority());
             Level rules = levels.at(level);
-            ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros()), rules.delays());
+            pending.limitWait(level, rules.deadlineNanos(request.timeoutMicros()), rules.delays());
         }
     }
 }

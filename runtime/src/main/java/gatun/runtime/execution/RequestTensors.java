@@ -9,21 +9,21 @@ import gatun.runtime.RequestedOutput;
 import java.util.Arrays;
 import java.util.List;
 
-/** The inputs of a checked request, and its wanted outputs. Immutable, but for the tensors' elements. */
+/** The inputs of a checked request, and its requested outputs. Immutable, but for the tensors' elements. */
 final class RequestTensors {
     private final Tensor[] inputs;
     private final boolean[] copied;
-    private final RequestedOutput[] wanted;
+    private final RequestedOutput[] requestedOutputs;
     private final OutputRule[] rules;
 
     /**
      * Keeps the arrays: inputs as the backend gets them, in the configuration's order, whether the model must not read
      * each where a client can write it, and outputs in the response's order.
      */
-    RequestTensors(Tensor[] inputs, boolean[] copied, RequestedOutput[] wanted, OutputRule[] rules) {
+    RequestTensors(Tensor[] inputs, boolean[] copied, RequestedOutput[] requestedOutputs, OutputRule[] rules) {
         this.inputs = inputs;
         this.copied = copied;
-        this.wanted = wanted;
+        this.requestedOutputs = requestedOutputs;
         this.rules = rules;
     }
 
@@ -33,14 +33,14 @@ final class RequestTensors {
         for (int i = 0; i < more.size(); i++) {
             all[inputs.length + i] = more.get(i);
         }
-        return new RequestTensors(all, Arrays.copyOf(copied, all.length), wanted, rules);
+        return new RequestTensors(all, Arrays.copyOf(copied, all.length), requestedOutputs, rules);
     }
 
     /** Some rows of these, whose outputs do not go to the client's windows. */
     RequestTensors piece(Tensor[] rows) {
-        RequestedOutput[] pooled = new RequestedOutput[wanted.length];
-        for (int i = 0; i < wanted.length; i++) {
-            pooled[i] = wanted[i].withoutDestination();
+        RequestedOutput[] pooled = new RequestedOutput[requestedOutputs.length];
+        for (int i = 0; i < requestedOutputs.length; i++) {
+            pooled[i] = requestedOutputs[i].withoutDestination();
         }
         return new RequestTensors(rows, copied, pooled, rules);
     }
@@ -66,8 +66,8 @@ final class RequestTensors {
     /** Whether output {@code index} is staged, and copied to a client's system memory after the run. */
     boolean mustStage(int index) {
         return rules[index].isCopied()
-                && wanted[index].destination().isPresent()
-                && wanted[index].destination().get().isShared();
+                && requestedOutputs[index].destination().isPresent()
+                && requestedOutputs[index].destination().get().isShared();
     }
 
     /** The inputs, in the configuration's order and as the backend gets them. */
@@ -86,18 +86,18 @@ final class RequestTensors {
     }
 
     int outputCount() {
-        return wanted.length;
+        return requestedOutputs.length;
     }
 
-    RequestedOutput wanted(int index) {
-        return wanted[index];
+    RequestedOutput requestedOutput(int index) {
+        return requestedOutputs[index];
     }
 
     OutputRule rule(int index) {
         return rules[index];
     }
 
-    /** Where {@code output} stands among the wanted ones; negative when it is not wanted. */
+    /** Where {@code output} stands among the requested ones; negative when it is not requested. */
     @SuppressWarnings("ReferenceEquality") // a model has one rule for each output
     int indexOf(OutputRule output) {
         for (int i = 0; i < rules.length; i++) {

@@ -159,19 +159,19 @@ final class ResponseBuilder {
             return last;
         }
         last = null;
-        List<OutputTensor> made = new ArrayList<>(outputs.length);
+        List<OutputTensor> allocatedOutputs = new ArrayList<>(outputs.length);
         List<Hold> holds = new ArrayList<>(outputs.length);
         for (int i = 0; i < outputs.length && !part; i++) {
-            RequestedOutput wanted = tensors.wanted(i);
+            RequestedOutput requested = tensors.requestedOutput(i);
             if (outputs[i] == null && !leavesOut(i)) {
-                throw new AssertionError("output '" + wanted.name() + "' was not answered");
+                throw new AssertionError("output '" + requested.name() + "' was not answered");
             }
-            RegionLease window = wanted.destination().orElse(null);
+            RegionLease window = requested.destination().orElse(null);
             if (window != null && !request.mayRepeat() && request.release(window)) {
                 holds.add(window);
             }
         }
-        moveTo(made, holds);
+        moveTo(allocatedOutputs, holds);
         if (showsInputs) {
             for (Hold hold : List.copyOf(request.holds())) {
                 request.release(hold);
@@ -179,20 +179,20 @@ final class ResponseBuilder {
             }
         }
         InferenceResponse response =
-                new InferenceResponse(modelName, versionText, request.id(), made, parameters, holds);
-        if (request.mayRepeat() && holds.isEmpty() && parameters.isEmpty() && areInSharedMemory(made)) {
+                new InferenceResponse(modelName, versionText, request.id(), allocatedOutputs, parameters, holds);
+        if (request.mayRepeat() && holds.isEmpty() && parameters.isEmpty() && areInSharedMemory(allocatedOutputs)) {
             last = response;
         }
         return response;
     }
 
-    private boolean areInSharedMemory(List<OutputTensor> made) {
-        for (int i = 0; i < made.size(); i++) {
-            if (!made.get(i).inSharedMemory()) {
+    private boolean areInSharedMemory(List<OutputTensor> allocatedOutputs) {
+        for (int i = 0; i < allocatedOutputs.size(); i++) {
+            if (!allocatedOutputs.get(i).inSharedMemory()) {
                 return false;
             }
         }
-        return made.size() == outputs.length;
+        return allocatedOutputs.size() == outputs.length;
     }
 
     /** Whether what was made is what {@code response} says. */
@@ -211,22 +211,22 @@ final class ResponseBuilder {
 
     /** The next of several responses, of what was made since the last. Client windows stay the request's. */
     InferenceResponse next(InferenceRequest request) {
-        List<OutputTensor> made = new ArrayList<>(outputs.length);
+        List<OutputTensor> allocatedOutputs = new ArrayList<>(outputs.length);
         List<Hold> holds = new ArrayList<>(outputs.length);
-        moveTo(made, holds);
+        moveTo(allocatedOutputs, holds);
         Map<String, ParameterValue> own = parameters;
         parameters = Map.of();
         return new InferenceResponse(
-                request.model().name(), request.model().versionText(), request.id(), made, own, holds);
+                request.model().name(), request.model().versionText(), request.id(), allocatedOutputs, own, holds);
     }
 
     /** Hands on the outputs and the buffers, which the caller owns from now on, and forgets them. */
-    private void moveTo(List<OutputTensor> made, List<Hold> holds) {
+    private void moveTo(List<OutputTensor> allocatedOutputs, List<Hold> holds) {
         for (int i = 0; i < outputs.length; i++) {
             OutputTensor output = outputs[i];
             Hold buffer = buffers[i];
             if (output != null) {
-                made.add(output);
+                allocatedOutputs.add(output);
             }
             if (buffer != null) {
                 holds.add(buffer);

@@ -31,10 +31,10 @@ final class ResponseProgress {
         table.ended(place, System.nanoTime() - beforeNanos);
     }
 
-    /** Counts a failure in the next response's place; {@code unwanted} where the client gave up. */
-    void brokenOff(ResponseTable table, boolean unwanted) {
+    /** Counts a failure in the next response's place; {@code cancelled} where the client gave up. */
+    void brokenOff(ResponseTable table, boolean cancelled) {
         long nanos = System.nanoTime() - beforeNanos;
-        if (unwanted) {
+        if (cancelled) {
             table.cancelled(place, nanos);
         } else {
             table.failed(place, nanos);

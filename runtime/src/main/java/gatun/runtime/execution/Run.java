@@ -33,7 +33,7 @@ final class Run implements ExecutionTimes {
     private boolean executing;
     private boolean computing;
     private int requests;
-    private InferenceTicket[] answered = new InferenceTicket[1];
+    private PendingInference[] answered = new PendingInference[1];
     private final List<RequestTrace> failed = new ArrayList<>();
     private long started;
     private long inferStarted;
@@ -83,16 +83,16 @@ final class Run implements ExecutionTimes {
         inferEnded = System.nanoTime();
     }
 
-    void markAnswered(InferenceTicket ticket) {
+    void markAnswered(PendingInference pending) {
         if (requests == answered.length) {
             answered = Arrays.copyOf(answered, 2 * requests);
         }
-        answered[requests++] = ticket;
+        answered[requests++] = pending;
     }
 
-    void markFailed(InferenceTicket ticket) {
+    void markFailed(PendingInference pending) {
         if (executing) {
-            ticket.request().trace().ifPresent(failed::add);
+            pending.request().trace().ifPresent(failed::add);
         }
     }
 
@@ -254,7 +254,8 @@ final class Run implements ExecutionTimes {
         /** By input; also those of earlier runs, which are used again where the pool lends the same memory again. */
         private @Nullable Tensor[] copies = {};
 
-        private boolean[] made = {};
+        /** Whether the copy of an input is one of the present run. */
+        private boolean[] copied = {};
 
         InputCopies(Run run) {
             this.run = run;
@@ -264,28 +265,28 @@ final class Run implements ExecutionTimes {
         Tensor of(int index, Tensor input) {
             if (index >= copies.length) {
                 copies = Arrays.copyOf(copies, index + 1);
-                made = Arrays.copyOf(made, index + 1);
+                copied = Arrays.copyOf(copied, index + 1);
             }
             Tensor copy = copies[index];
-            if (copy == null || !made[index]) {
+            if (copy == null || !copied[index]) {
                 MemorySegment bytes = run.takeForRun(input.byteSize()).segment();
                 TensorCopy.copy(input.bytes(), bytes);
                 if (copy == null || !isFor(copy, input, bytes)) {
                     copy = new Tensor(input.spec(), bytes);
                     copies[index] = copy;
                 }
-                made[index] = true;
+                copied[index] = true;
             }
             return copy;
         }
 
-        @SuppressWarnings("ReferenceEquality") // the very spec that every request of a kept ticket has
+        @SuppressWarnings("ReferenceEquality") // the very spec that every kept request has
         private static boolean isFor(Tensor copy, Tensor input, MemorySegment bytes) {
             return copy.spec() == input.spec() && copy.bytes().equals(bytes);
         }
 
         void clear() {
-            Arrays.fill(made, false);
+            Arrays.fill(copied, false);
         }
     }
 

@@ -26,40 +26,40 @@ final class RunFailures {
         this.counters = counters;
     }
 
-    /** Fails a ticket of {@code run}; {@code taken} if the model may have taken it, so that no retry is invited. */
-    void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken, Run run) {
-        run.markFailed(ticket);
-        if (ticket.isUnwanted()) {
-            giveUp(ticket, failure);
+    /** Fails a request of {@code run}; {@code taken} if the model may have taken it, so that no retry is invited. */
+    void fail(PendingInference pending, GatunException failure, FailureReason reason, boolean taken, Run run) {
+        run.markFailed(pending);
+        if (pending.cancelled()) {
+            giveUp(pending, failure);
             return;
         }
         if (failure.code() == ErrorCode.INTERNAL) {
             // Not the client's mistake: whoever runs the server should know, whatever protocol the request came by.
             LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
         }
-        counters.failed(reason, ticket.arrivedNanos());
+        counters.failed(reason, pending.arrivedNanos());
         if (taken) {
-            ticket.failAfterRun(failure);
+            pending.failAfterRun(failure);
         } else {
-            ticket.fail(failure);
+            pending.fail(failure);
         }
     }
 
     /** Ends a request that its client has given up; {@code failure} of its run, if there was one. */
-    void giveUp(InferenceTicket ticket, @Nullable GatunException failure) {
-        counters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
-        ticket.fail(
+    void giveUp(PendingInference pending, @Nullable GatunException failure) {
+        counters.failed(FailureReason.CANCELED, pending.arrivedNanos());
+        pending.fail(
                 failure == null
                         ? new GatunException(ErrorCode.CANCELLED, "")
                         : new GatunException(ErrorCode.CANCELLED, "", failure));
     }
 
     /** Counts a request whose client has got {@code failure} already, as the last of its responses. */
-    void answered(InferenceTicket ticket, GatunException failure) {
+    void answered(PendingInference pending, GatunException failure) {
         if (failure.code() == ErrorCode.INTERNAL) {
             LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
         }
-        counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
+        counters.failed(FailureReason.BACKEND, pending.arrivedNanos());
     }
 
     /** Whether a run failed by the model's own error, not by a crash, limit, lack of memory or cancellation. */
@@ -82,43 +82,43 @@ final class RunFailures {
         };
     }
 
-    /** Fails the tickets of a run that ended by {@code failure}, whatever that is. */
-    void failAll(List<InferenceTicket> tickets, Throwable failure, Run run) {
+    /** Fails the requests of a run that ended by {@code failure}, whatever that is. */
+    void failAll(List<PendingInference> requests, Throwable failure, Run run) {
         if (failure instanceof GatunException told) {
-            failTold(tickets, told, run);
+            failTold(requests, told, run);
         } else {
-            tickets.forEach(ticket -> failUnexpectedly(ticket, failure, run));
+            requests.forEach(pending -> failUnexpectedly(pending, failure, run));
         }
     }
 
-    private void failTold(List<InferenceTicket> tickets, GatunException failure, Run run) {
+    private void failTold(List<PendingInference> requests, GatunException failure, Run run) {
         FailureReason reason = run.isRefusal(failure) ? FailureReason.OTHER : FailureReason.BACKEND;
         boolean taken = run.mayHaveTaken(failure);
-        tickets.forEach(ticket -> fail(ticket, failure, reason, taken, run));
+        requests.forEach(pending -> fail(pending, failure, reason, taken, run));
     }
 
-    /** Fails a ticket whose run broke off: a client took its memory away, or a fault of ours or the engine's. */
-    private void failUnexpectedly(InferenceTicket ticket, Throwable failure, Run run) {
+    /** Fails a request whose run broke off: a client took its memory away, or a fault of ours or the engine's. */
+    private void failUnexpectedly(PendingInference pending, Throwable failure, Run run) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
             try {
-                ticket.settle();
+                pending.settle();
             } catch (GatunException broken) {
-                fail(ticket, broken, FailureReason.OTHER, true, run);
+                fail(pending, broken, FailureReason.OTHER, true, run);
                 return;
             }
         }
-        run.markFailed(ticket);
-        ticket.fail(unexpected(failure));
-        counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
+        run.markFailed(pending);
+        pending.fail(unexpected(failure));
+        counters.failed(FailureReason.BACKEND, pending.arrivedNanos());
         log(failure);
     }
 
     /** Fails what has not failed yet, after a fault in handling a failure: no request may wait for ever. */
-    void failRest(List<InferenceTicket> tickets, Throwable fault) {
-        for (InferenceTicket ticket : tickets) {
-            if (!ticket.hasFailed()) {
-                ticket.fail(unexpected(fault));
+    void failRest(List<PendingInference> requests, Throwable fault) {
+        for (PendingInference pending : requests) {
+            if (!pending.hasFailed()) {
+                pending.fail(unexpected(fault));
             }
         }
         log(fault);

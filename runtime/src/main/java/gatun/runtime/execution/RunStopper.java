@@ -17,8 +17,8 @@ final class RunStopper {
     /** Keeps a run from ending while the engine is told to stop it. Held for a moment only: telling sets a mark. */
     private final ReentrantLock running = new ReentrantLock();
 
-    /** The tickets of the present run; guarded by {@link #running}. */
-    private List<InferenceTicket> batch = List.of();
+    /** The requests of the present run; guarded by {@link #running}. */
+    private List<PendingInference> batch = List.of();
 
     private Runnable engine = () -> {}; // stops it; guarded by running
     private boolean stopped; // guarded by running
@@ -28,18 +28,18 @@ final class RunStopper {
         this.modelName = modelName;
     }
 
-    /** Begins a run of {@code tickets}. By the thread of the run, as are {@link #end} and {@link #stopAgain}. */
-    void begin(Runnable stop, List<InferenceTicket> tickets) {
+    /** Begins a run of {@code requests}. By the thread of the run, as are {@link #end} and {@link #stopAgain}. */
+    void begin(Runnable stop, List<PendingInference> requests) {
         running.lock();
         try {
             engine = stop;
-            batch = tickets;
+            batch = requests;
             stopped = false;
         } finally {
             running.unlock();
         }
-        for (int i = 0; i < tickets.size(); i++) {
-            tickets.get(i).runBy(this);
+        for (int i = 0; i < requests.size(); i++) {
+            requests.get(i).runBy(this);
         }
     }
 
@@ -54,10 +54,10 @@ final class RunStopper {
     }
 
     /** Tells the engine to stop when nobody wants any response of the present run. For any thread. */
-    void stopUnwanted() {
+    void stopCancelled() {
         running.lock();
         try {
-            if (!stopped && !batch.isEmpty() && isUnwanted(batch)) {
+            if (!stopped && !batch.isEmpty() && areCancelled(batch)) {
                 stopped = true;
                 stop();
             }
@@ -69,7 +69,7 @@ final class RunStopper {
     /** Tells the engine again to stop: at a run's beginning it forgets what it was told. */
     @SuppressWarnings("GuardedBy") // only this thread changes the batch
     void stopAgain() {
-        if (batch.isEmpty() || !isUnwanted(batch)) {
+        if (batch.isEmpty() || !areCancelled(batch)) {
             return;
         }
         running.lock();
@@ -93,9 +93,9 @@ final class RunStopper {
         }
     }
 
-    static boolean isUnwanted(List<InferenceTicket> tickets) {
-        for (int i = 0; i < tickets.size(); i++) {
-            if (!tickets.get(i).isUnwanted()) {
+    static boolean areCancelled(List<PendingInference> requests) {
+        for (int i = 0; i < requests.size(); i++) {
+            if (!requests.get(i).cancelled()) {
                 return false;
             }
         }

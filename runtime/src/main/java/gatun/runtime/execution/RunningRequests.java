@@ -11,6 +11,6 @@ public final class RunningRequests {
 
     /** The trace of a request that a backend was given; empty for one that is not traced. */
     public static Optional<RequestTrace> trace(ExecutionRequest request) {
-        return request instanceof RequestTicket ticket ? ticket.request().trace() : Optional.empty();
+        return request instanceof BackendRequest pending ? pending.request().trace() : Optional.empty();
     }
 }

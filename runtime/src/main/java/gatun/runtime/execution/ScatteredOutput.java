@@ -32,7 +32,7 @@ final class ScatteredOutput {
     private final OutputRule rule;
     private final ModelSignature signature;
     private final BufferPool pool;
-    private final List<InferenceTicket> tickets;
+    private final List<PendingInference> requests;
     private final List<MemorySegment> windows = new ArrayList<>();
     private final @Nullable ScatterRule scatter;
     private @Nullable Shape shape;
@@ -47,12 +47,12 @@ final class ScatteredOutput {
     private @Nullable Shape rowsShape;
     private @Nullable TensorSpec rowsSpec;
 
-    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
-    ScatteredOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
+    /** @param requests the requests of each run, in their order; changed by its owner between runs */
+    ScatteredOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<PendingInference> requests) {
         this.rule = rule;
         this.signature = signature;
         this.pool = pool;
-        this.tickets = tickets;
+        this.requests = requests;
         BatchTensors batchTensors = signature.batchTensors();
         scatter = batchTensors == null ? null : batchTensors.scattered(rule.name());
     }
@@ -79,10 +79,10 @@ final class ScatteredOutput {
             return false;
         }
         boolean wanted = false;
-        for (InferenceTicket ticket : tickets) {
-            int index = ticket.tensors().indexOf(rule);
+        for (PendingInference pending : requests) {
+            int index = pending.tensors().indexOf(rule);
             if (index >= 0) {
-                RequestedOutput output = ticket.tensors().wanted(index);
+                RequestedOutput output = pending.tensors().requestedOutput(index);
                 if (output.classification() > 0
                         || !transfers.isOn(output.destination().flatMap(RegionLease::device))) {
                     return false;
@@ -104,14 +104,14 @@ final class ScatteredOutput {
     /** Where each request's part belongs; a request whose window does not suit fails alone. */
     private List<DeviceBatch.Part> parts(Shape wholeShape, long byteSize) {
         long rowByteSize = rowByteSize(wholeShape);
-        List<DeviceBatch.Part> parts = new ArrayList<>(tickets.size());
-        for (InferenceTicket ticket : tickets) {
-            int index = ticket.tensors().indexOf(rule);
-            long own = signature.batching() ? rowByteSize * ticket.size() : byteSize;
+        List<DeviceBatch.Part> parts = new ArrayList<>(requests.size());
+        for (PendingInference pending : requests) {
+            int index = pending.tensors().indexOf(rule);
+            long own = signature.batching() ? rowByteSize * pending.size() : byteSize;
             Optional<DeviceMemory> window = index < 0
                     ? Optional.empty()
-                    : ticket.tensors()
-                            .wanted(index)
+                    : pending.tensors()
+                            .requestedOutput(index)
                             .destination()
                             .flatMap(RegionLease::device)
                             .filter(whole -> whole.byteSize() >= own)
@@ -146,18 +146,18 @@ final class ScatteredOutput {
 
     private Optional<MemorySegment> joinedWindows(long byteSize, long rowByteSize) {
         long total = 0;
-        for (InferenceTicket ticket : tickets) {
-            int index = ticket.tensors().indexOf(rule);
+        for (PendingInference pending : requests) {
+            int index = pending.tensors().indexOf(rule);
             Optional<RegionLease> destination = index < 0
                     ? Optional.empty()
-                    : ticket.tensors().wanted(index).destination();
+                    : pending.tensors().requestedOutput(index).destination();
             long piece = scatter == null
-                    ? rowByteSize * ticket.size()
-                    : scattered(scatter, ticket).byteSize(rule.datatype());
+                    ? rowByteSize * pending.size()
+                    : scattered(scatter, pending).byteSize(rule.datatype());
             if (piece < 0
                     || destination.isEmpty()
-                    || ticket.tensors().mustStage(index)
-                    || ticket.tensors().wanted(index).classification() > 0
+                    || pending.tensors().mustStage(index)
+                    || pending.tensors().requestedOutput(index).classification() > 0
                     || destination.get().segment().byteSize() < piece) {
                 return Optional.empty();
             }
@@ -186,31 +186,31 @@ final class ScatteredOutput {
             checkScattered(scatter, whole);
         }
         long at = 0;
-        for (InferenceTicket ticket : tickets) {
-            Shape own = scatter == null ? rowsShape(whole, ticket.batchSize()) : scattered(scatter, ticket);
+        for (PendingInference pending : requests) {
+            Shape own = scatter == null ? rowsShape(whole, pending.batchSize()) : scattered(scatter, pending);
             if (inDevice) {
-                answerOnDevice(ticket, own);
+                answerOnDevice(pending, own);
                 continue;
             }
             MemorySegment piece;
             if (fromInput >= 0) {
-                piece = ticket.tensors().input(fromInput).bytes();
+                piece = pending.tensors().input(fromInput).bytes();
             } else {
                 long byteSize = pieceByteSize(own, at);
                 piece = bytes().asSlice(at, byteSize);
                 at += byteSize;
             }
-            int index = ticket.tensors().indexOf(rule);
-            if (index >= 0 && ticket.takesOutputs() && !ticket.leavesOut(index)) {
-                answer(ticket, index, own, piece);
+            int index = pending.tensors().indexOf(rule);
+            if (index >= 0 && pending.takesOutputs() && !pending.leavesOut(index)) {
+                answer(pending, index, own, piece);
             }
         }
     }
 
     private boolean isLeftOut() {
-        for (InferenceTicket ticket : tickets) {
-            int index = ticket.tensors().indexOf(rule);
-            if (index >= 0 && ticket.takesOutputs() && !ticket.leavesOut(index)) {
+        for (PendingInference pending : requests) {
+            int index = pending.tensors().indexOf(rule);
+            if (index >= 0 && pending.takesOutputs() && !pending.leavesOut(index)) {
                 return false;
             }
         }
@@ -248,22 +248,22 @@ final class ScatteredOutput {
         return signature.batching() ? whole.withFirst(count) : whole;
     }
 
-    private Shape scattered(ScatterRule by, InferenceTicket ticket) {
-        int source = ticket.tensors().inputIndex(by.sourceInput());
+    private Shape scattered(ScatterRule by, PendingInference pending) {
+        int source = pending.tensors().inputIndex(by.sourceInput());
         if (source < 0) {
             throw GatunException.invalidArgument("input '" + by.sourceInput() + "' must be given: output '"
                     + rule.name() + "' of model '" + signature.modelName() + "' is cut by its shape");
         }
-        return by.piece(ticket.tensors().input(source).spec().shape());
+        return by.piece(pending.tensors().input(source).spec().shape());
     }
 
     /** Checks that no request gets elements that are not there, or that belong to another. */
     private void checkScattered(ScatterRule by, Shape whole) {
         long left = whole.elementCount();
-        for (InferenceTicket ticket : tickets) {
-            long own = scattered(by, ticket).elementCount();
+        for (PendingInference pending : requests) {
+            long own = scattered(by, pending).elementCount();
             boolean suits = fromInput < 0
-                    || own == ticket.tensors().input(fromInput).spec().shape().elementCount();
+                    || own == pending.tensors().input(fromInput).spec().shape().elementCount();
             left = own >= 0 && own <= left && suits ? left - own : -1;
         }
         if (left < 0) {
@@ -290,60 +290,61 @@ final class ScatteredOutput {
         return BytesCodec.skip(bytes(), at, own.elementCount()) - at;
     }
 
-    private void answer(InferenceTicket ticket, int index, Shape own, MemorySegment piece) {
+    private void answer(PendingInference pending, int index, Shape own, MemorySegment piece) {
         try {
             TensorSpec spec = spec(own);
-            Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
+            Optional<RegionLease> destination =
+                    pending.tensors().requestedOutput(index).destination();
             if (destination.isPresent()) {
                 MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
                 OutputTensor result = new OutputTensor(new Tensor(spec, window), true);
                 if (inWindows) {
-                    ticket.result(index, result, null);
+                    pending.result(index, result, null);
                 } else {
-                    ticket.stage(index, result, piece, buffer == null ? null : buffer.share());
+                    pending.stage(index, result, piece, buffer == null ? null : buffer.share());
                 }
             } else if (fromInput >= 0) {
-                answerWithInput(ticket, index, spec, piece);
+                answerWithInput(pending, index, spec, piece);
             } else if (buffer != null) {
-                ticket.result(index, new OutputTensor(new Tensor(spec, piece), false), buffer.share());
+                pending.result(index, new OutputTensor(new Tensor(spec, piece), false), buffer.share());
             }
-            classify(ticket, index);
+            classify(pending, index);
         } catch (GatunException e) {
-            ticket.fail(e);
+            pending.fail(e);
         }
     }
 
-    private void answerOnDevice(InferenceTicket ticket, Shape own) {
-        int index = ticket.tensors().indexOf(rule);
-        if (index < 0 || !ticket.takesOutputs()) {
+    private void answerOnDevice(PendingInference pending, Shape own) {
+        int index = pending.tensors().indexOf(rule);
+        if (index < 0 || !pending.takesOutputs()) {
             return;
         }
         try {
             TensorSpec spec = spec(own);
             RegionLease destination =
-                    ticket.tensors().wanted(index).destination().orElseThrow();
+                    pending.tensors().requestedOutput(index).destination().orElseThrow();
             long byteSize = own.byteSize(rule.datatype());
             RequestErrors.requireRoom(spec.name(), destination, byteSize);
-            ticket.result(index, new OutputTensor(Tensor.inRegion(spec, destination, byteSize), true), null);
+            pending.result(index, new OutputTensor(Tensor.inRegion(spec, destination, byteSize), true), null);
         } catch (GatunException e) {
-            ticket.fail(e);
+            pending.fail(e);
         }
     }
 
-    private void classify(InferenceTicket ticket, int index) {
-        OutputTensor scores = ticket.result(index);
-        if (scores != null && ticket.tensors().wanted(index).classification() > 0) {
-            Classification.apply(ticket, index, scores, signature.leadingDims(), pool);
+    private void classify(PendingInference pending, int index) {
+        OutputTensor scores = pending.result(index);
+        if (scores != null && pending.tensors().requestedOutput(index).classification() > 0) {
+            Classification.apply(pending, index, scores, signature.leadingDims(), pool);
         }
     }
 
-    private void answerWithInput(InferenceTicket ticket, int index, TensorSpec spec, MemorySegment piece) {
-        if (RegionLeases.isNoneIn(ticket.request().holds())) {
-            ticket.result(index, new OutputTensor(new Tensor(spec, piece), false), null);
-            ticket.showInputs();
+    private void answerWithInput(PendingInference pending, int index, TensorSpec spec, MemorySegment piece) {
+        if (RegionLeases.isNoneIn(pending.request().holds())) {
+            pending.result(index, new OutputTensor(new Tensor(spec, piece), false), null);
+            pending.showInputs();
         } else {
             Buffer copy = pool.copyOf(piece);
-            ticket.result(index, new OutputTensor(new Tensor(spec, copy.segment()), false), copy);
+            pending.result(index, new OutputTensor(new Tensor(spec, copy.segment()), false), copy);
         }
     }
 

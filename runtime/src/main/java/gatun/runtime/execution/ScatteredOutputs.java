@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 final class ScatteredOutputs {
     private final Run run;
     private final BufferPool pool;
-    private final List<InferenceTicket> tickets;
+    private final List<PendingInference> requests;
 
     /** The objects that serve the outputs of each entry point; kept, since each run would otherwise make them anew. */
     private final Map<ModelSignature, ScatteredOutput[]> known = new HashMap<>();
@@ -33,27 +33,27 @@ final class ScatteredOutputs {
     private ScatteredOutput[] all;
     private int rows;
 
-    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
+    /** @param requests the requests of each run, in their order; changed by its owner between runs */
     ScatteredOutputs(
             Run run,
             BufferPool pool,
             ModelSignature signature,
-            List<InferenceTicket> tickets,
+            List<PendingInference> requests,
             Predicate<OutputRule> offered) {
         this.run = run;
         this.pool = pool;
-        this.tickets = tickets;
+        this.requests = requests;
         this.offered = offered;
         this.signature = signature;
         all = known.computeIfAbsent(signature, this::outputsOf);
     }
 
     private ScatteredOutput[] outputsOf(ModelSignature entryPoint) {
-        ScatteredOutput[] made = new ScatteredOutput[entryPoint.outputCount()];
-        for (int i = 0; i < made.length; i++) {
-            made[i] = new ScatteredOutput(entryPoint.output(i), entryPoint, pool, tickets);
+        ScatteredOutput[] scattered = new ScatteredOutput[entryPoint.outputCount()];
+        for (int i = 0; i < scattered.length; i++) {
+            scattered[i] = new ScatteredOutput(entryPoint.output(i), entryPoint, pool, requests);
         }
-        return made;
+        return scattered;
     }
 
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
@@ -73,8 +73,8 @@ final class ScatteredOutputs {
     }
 
     private boolean isWanted(OutputRule rule) {
-        for (InferenceTicket ticket : tickets) {
-            if (ticket.tensors().indexOf(rule) >= 0) {
+        for (PendingInference pending : requests) {
+            if (pending.tensors().indexOf(rule) >= 0) {
                 return true;
             }
         }
@@ -149,7 +149,7 @@ final class ScatteredOutputs {
         if (!isWanted(rule)) {
             return;
         }
-        ScatteredOutput copy = new ScatteredOutput(rule, signature, pool, tickets);
+        ScatteredOutput copy = new ScatteredOutput(rule, signature, pool, requests);
         try {
             TensorCopy.copy(
                     given.bytes(),

@@ -28,7 +28,7 @@ final class SequenceBatch {
     private final SequenceModel model;
     private final ModelSignature signature;
     private final BufferPool pool;
-    private final List<InferenceTicket> tickets;
+    private final List<PendingInference> requests;
     private final List<StateExchange> states = new ArrayList<>();
 
     /** The step of each row; empty for a gap. */
@@ -36,19 +36,19 @@ final class SequenceBatch {
 
     private final ControlInputs controls;
     private final StateExchanges exchanges;
-    private @Nullable InferenceTicket gap;
+    private @Nullable PendingInference gap;
 
     /** Whether the model has taken the steps of the run, whatever becomes of their responses. */
     private boolean committed;
 
-    /** @param tickets the rows of each run, gaps included; changed by its owner between runs */
+    /** @param requests the rows of each run, gaps included; changed by its owner between runs */
     SequenceBatch(
-            Run run, SequenceModel model, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
+            Run run, SequenceModel model, ModelSignature signature, BufferPool pool, List<PendingInference> requests) {
         this.run = run;
         this.model = model;
         this.signature = signature;
         this.pool = pool;
-        this.tickets = tickets;
+        this.requests = requests;
         for (int i = 0; i < model.states().size(); i++) {
             states.add(new StateExchange(i, model.states().get(i), signature, pool));
         }
@@ -65,26 +65,26 @@ final class SequenceBatch {
     }
 
     /** The rows of a run for {@code batch}; at its sequence's slot where the model wants that, with gaps. */
-    List<InferenceTicket> rows(List<InferenceTicket> batch) {
+    List<PendingInference> rows(List<PendingInference> batch) {
         int count = model.isDirect() ? batch.getLast().step().sequence().slot() + 1 : batch.size();
         if (count == batch.size()) {
             return batch;
         }
-        InferenceTicket empty = empty(batch.getFirst());
+        PendingInference empty = empty(batch.getFirst());
         gap = empty;
-        List<InferenceTicket> all = new ArrayList<>(count);
-        for (InferenceTicket ticket : batch) {
-            int row = ticket.step().sequence().slot();
+        List<PendingInference> all = new ArrayList<>(count);
+        for (PendingInference pending : batch) {
+            int row = pending.step().sequence().slot();
             while (all.size() < row) {
                 all.add(empty);
             }
-            all.add(ticket);
+            all.add(pending);
         }
         return all;
     }
 
-    /** A ticket that brings as much as {@code like} does, but all of it zeros, and wants nothing. */
-    private InferenceTicket empty(InferenceTicket like) {
+    /** A request that brings as much as {@code like} does, but all of it zeros, and wants nothing. */
+    private PendingInference empty(PendingInference like) {
         Tensor[] inputs = new Tensor[like.tensors().inputCount()];
         for (int i = 0; i < inputs.length; i++) {
             TensorSpec spec = like.tensors().input(i).spec();
@@ -98,19 +98,19 @@ final class SequenceBatch {
         return like.gap(inputs);
     }
 
-    @SuppressWarnings("ReferenceEquality") // that very ticket
-    boolean isGap(InferenceTicket ticket) {
-        return ticket == gap;
+    @SuppressWarnings("ReferenceEquality") // that very request
+    boolean isGap(PendingInference pending) {
+        return pending == gap;
     }
 
     void begin() {
-        List<Optional<SequenceState>> kept = new ArrayList<>(tickets.size());
-        for (InferenceTicket ticket : tickets) {
-            if (isGap(ticket)) {
+        List<Optional<SequenceState>> kept = new ArrayList<>(requests.size());
+        for (PendingInference pending : requests) {
+            if (isGap(pending)) {
                 rows.add(Optional.empty());
                 kept.add(Optional.empty());
             } else {
-                SequenceStep step = ticket.step();
+                SequenceStep step = pending.step();
                 rows.add(Optional.of(step));
                 if (!states.isEmpty()) {
                     kept.add(Optional.of(state(step)));
@@ -165,12 +165,12 @@ final class SequenceBatch {
     /** Takes the steps whose responses cannot fail any more, and has steps run again whose model asked for that. */
     void finish() {
         for (int i = 0; i < rows.size(); i++) {
-            InferenceTicket ticket = tickets.get(i);
-            if (!committed && !ticket.hasFailed()) {
+            PendingInference pending = requests.get(i);
+            if (!committed && !pending.hasFailed()) {
                 commit(i);
             }
-            if (!isGap(ticket) && ticket.runsAgain()) {
-                runAgain(ticket);
+            if (!isGap(pending) && pending.runsAgain()) {
+                runAgain(pending);
             }
         }
     }
@@ -183,14 +183,14 @@ final class SequenceBatch {
     }
 
     /** Has a step run again, unless nobody wants its response any more, or its sequence has ended meanwhile. */
-    private void runAgain(InferenceTicket ticket) {
-        if (ticket.isUnwanted()) {
-            ticket.fail(new GatunException(ErrorCode.CANCELLED, ""));
+    private void runAgain(PendingInference pending) {
+        if (pending.cancelled()) {
+            pending.fail(new GatunException(ErrorCode.CANCELLED, ""));
         } else if (model.endsDuring(System.nanoTime() - run.startedNanos())) {
-            ticket.fail(RequestErrors.sequenceNotStarted(
-                    ticket.request(), ticket.request().model().name()));
-        } else if (!ticket.hasFailed()) {
-            ticket.step().again();
+            pending.fail(RequestErrors.sequenceNotStarted(
+                    pending.request(), pending.request().model().name()));
+        } else if (!pending.hasFailed()) {
+            pending.step().again();
         }
     }
 

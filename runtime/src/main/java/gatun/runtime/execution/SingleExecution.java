@@ -41,7 +41,7 @@ final class SingleExecution implements ModelExecution {
 
     private final Predicate<DetachedRun> detacher;
     private final InputCopies copies;
-    private @Nullable InferenceTicket ticket;
+    private @Nullable PendingInference pending;
 
     /** Whether the run goes on beside the instance. */
     private boolean apart;
@@ -70,15 +70,15 @@ final class SingleExecution implements ModelExecution {
     }
 
     /** Takes up a request of a run that has begun; null for none. */
-    void take(@Nullable InferenceTicket next) {
-        ticket = next;
+    void take(@Nullable PendingInference next) {
+        pending = next;
         copies.clear();
         apart = false;
         sent = 0;
         lastFailure = null;
     }
 
-    void begin(InferenceTicket next) {
+    void begin(PendingInference next) {
         take(next);
         run.start();
         if (responses != null) {
@@ -93,7 +93,7 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public boolean detach(DetachedRun rest) {
-        ticket();
+        pending();
         return !apart && detacher.test(rest);
     }
 
@@ -105,12 +105,12 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public long timeLeftNanos() {
-        return ticket().timeLeftNanos();
+        return pending().timeLeftNanos();
     }
 
     @Override
     public void finish() {
-        InferenceTicket done = ticket();
+        PendingInference done = pending();
         if (done.failure().isPresent()) {
             throw done.failure().get();
         }
@@ -118,7 +118,7 @@ final class SingleExecution implements ModelExecution {
             requireOneResponse(done);
             done.settle();
         } else if (!done.isAnythingMade() || !send(done, responses, true)) {
-            if (done.isUnwanted()) {
+            if (done.cancelled()) {
                 done.progress().brokenOff(responses, true);
             } else {
                 done.progress().ended(responses);
@@ -128,7 +128,7 @@ final class SingleExecution implements ModelExecution {
         run.end();
     }
 
-    private void requireOneResponse(InferenceTicket done) {
+    private void requireOneResponse(PendingInference done) {
         if (sent > 1) {
             throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
         }
@@ -144,15 +144,15 @@ final class SingleExecution implements ModelExecution {
     }
 
     /** Turns output {@code index} into classes where it is made and the client wants that. */
-    private void classify(InferenceTicket running, int index) {
+    private void classify(PendingInference running, int index) {
         OutputTensor result = running.result(index);
-        if (result != null && running.tensors().wanted(index).classification() > 0) {
+        if (result != null && running.tensors().requestedOutput(index).classification() > 0) {
             Classification.apply(running, index, result, running.signature().leadingDims(), pool);
         }
     }
 
     /** Sends the outputs that were made as a response; false when the request is left out. */
-    private boolean send(InferenceTicket running, ResponseTable table, boolean last) {
+    private boolean send(PendingInference running, ResponseTable table, boolean last) {
         long madeNanos = System.nanoTime();
         try {
             for (int i = 0; i < running.tensors().outputCount(); i++) {
@@ -172,7 +172,7 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public void sendFailure(GatunException reason) {
-        InferenceTicket running = ticket();
+        PendingInference running = pending();
         if (responses == null) {
             throw reason;
         }
@@ -195,7 +195,7 @@ final class SingleExecution implements ModelExecution {
     public void breakOff() {
         // One response would have been one request, and those are counted.
         if (responses != null) {
-            ticket().progress().brokenOff(responses, ticket().isUnwanted());
+            pending().progress().brokenOff(responses, pending().cancelled());
         }
     }
 
@@ -203,11 +203,11 @@ final class SingleExecution implements ModelExecution {
     public void clear() {
         run.clear();
         copies.clear();
-        ticket = null;
+        pending = null;
     }
 
-    private InferenceTicket ticket() {
-        InferenceTicket running = ticket;
+    private PendingInference pending() {
+        PendingInference running = pending;
         if (running == null) {
             throw Run.afterRun();
         }
@@ -217,7 +217,7 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public List<ExecutionRequest> requests() {
-        return List.of(ticket());
+        return List.of(pending());
     }
 
     /** Sends the outputs when the model is decoupled; else only counts, as one response is made at the end. */
@@ -226,54 +226,55 @@ final class SingleExecution implements ModelExecution {
         if (responses == null) {
             sent++;
         } else {
-            send(ticket(), responses, false);
+            send(pending(), responses, false);
         }
     }
 
     @Override
     public String entryPoint() {
-        return ticket().signature().entryPoint().name();
+        return pending().signature().entryPoint().name();
     }
 
     @Override
     public int inputCount() {
-        return ticket().tensors().inputCount();
+        return pending().tensors().inputCount();
     }
 
     @Override
     public TensorSpec inputSpec(int index) {
-        return ticket().tensors().input(index).spec();
+        return pending().tensors().input(index).spec();
     }
 
     @Override
     public Tensor input(int index) {
-        RequestTensors tensors = ticket().tensors();
+        RequestTensors tensors = pending().tensors();
         return tensors.mustCopy(index) ? copies.of(index, tensors.input(index)) : tensors.input(index);
     }
 
     @Override
     public DeviceMemory input(int index, DeviceTransfers transfers) {
-        RequestTensors tensors = ticket().tensors();
+        RequestTensors tensors = pending().tensors();
         return DeviceBatch.bring(tensors.input(index), tensors.isCopied(index), transfers);
     }
 
     @Override
     public int outputCount() {
-        return ticket().tensors().outputCount();
+        return pending().tensors().outputCount();
     }
 
     @Override
     public String outputName(int index) {
-        return ticket().tensors().rule(index).name();
+        return pending().tensors().rule(index).name();
     }
 
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-        InferenceTicket running = ticket();
+        PendingInference running = pending();
         OutputTensor result = running.repeatResult(index, datatype, shape, byteSize);
         if (result == null) {
             TensorSpec spec = spec(running, index, datatype, shape, byteSize);
-            Optional<RegionLease> destination = running.tensors().wanted(index).destination();
+            Optional<RegionLease> destination =
+                    running.tensors().requestedOutput(index).destination();
             if (destination.isEmpty()) {
                 Buffer buffer = run.take(byteSize);
                 MemorySegment bytes = buffer.segment();
@@ -295,15 +296,15 @@ final class SingleExecution implements ModelExecution {
     public void lendOutput(int output, Datatype datatype, Shape shape, MemorySegment bytes, Hold hold) {
         boolean kept = false;
         try {
-            InferenceTicket running = ticket();
-            RequestedOutput wanted = running.tensors().wanted(output);
-            if (wanted.destination().isPresent()) {
+            PendingInference running = pending();
+            RequestedOutput requested = running.tensors().requestedOutput(output);
+            if (requested.destination().isPresent()) {
                 TensorSpec spec = spec(running, output, datatype, shape, bytes.byteSize());
-                running.stage(output, inWindow(spec, wanted.destination().get(), bytes.byteSize()), bytes, hold);
+                running.stage(output, inWindow(spec, requested.destination().get(), bytes.byteSize()), bytes, hold);
                 kept = true;
                 return;
             }
-            if (wanted.classification() > 0) {
+            if (requested.classification() > 0) {
                 TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
                 return;
             }
@@ -321,10 +322,10 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
-        InferenceTicket running = ticket();
-        RequestedOutput wanted = running.tensors().wanted(index);
-        RegionLease destination = wanted.destination().orElse(null);
-        if (destination == null || wanted.classification() > 0 || !transfers.isOn(destination.device())) {
+        PendingInference running = pending();
+        RequestedOutput requested = running.tensors().requestedOutput(index);
+        RegionLease destination = requested.destination().orElse(null);
+        if (destination == null || requested.classification() > 0 || !transfers.isOn(destination.device())) {
             return transfers.deliver(output(index, datatype, shape, byteSize));
         }
         TensorSpec spec = spec(running, index, datatype, shape, byteSize);
@@ -336,9 +337,10 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
-        InferenceTicket running = ticket();
+        PendingInference running = pending();
         Tensor source = running.tensors().input(input);
-        Optional<RegionLease> destination = running.tensors().wanted(output).destination();
+        Optional<RegionLease> destination =
+                running.tensors().requestedOutput(output).destination();
         if (destination.isPresent()) {
             TensorSpec spec = spec(running, output, source.spec().datatype(), shape, source.byteSize());
             // Each byte is read once, whoever writes the input meanwhile.
@@ -356,7 +358,7 @@ final class SingleExecution implements ModelExecution {
         running.showInputs();
     }
 
-    private static TensorSpec spec(InferenceTicket running, int index, Datatype datatype, Shape shape, long byteSize) {
+    private static TensorSpec spec(PendingInference running, int index, Datatype datatype, Shape shape, long byteSize) {
         OutputRule rule = running.tensors().rule(index);
         ModelSignature signature = running.signature();
         TensorSpec spec = rule.answered(datatype, shape, signature);

@@ -59,8 +59,8 @@ final class UnbatchedExecutor {
     }
 
     /** Runs a request whose run the stopper has begun. Returns nanoseconds, 0 when it goes on beside the instance. */
-    long run(BackendInstance backend, InferenceTicket ticket) {
-        long nanos = present.run(backend, ticket);
+    long run(BackendInstance backend, PendingInference pending) {
+        long nanos = present.run(backend, pending);
         if (nanos == SingleRun.DETACHED) {
             present = next();
             return 0;
@@ -69,16 +69,16 @@ final class UnbatchedExecutor {
     }
 
     /** Runs requests of a decoupled model in one timed {@code call}; each ends by itself. Returns nanoseconds. */
-    long runTogether(BackendInstance backend, List<InferenceTicket> tickets, Run call) {
-        List<SingleRun> runs = new ArrayList<>(tickets.size());
-        List<Execution> executions = new ArrayList<>(tickets.size());
+    long runTogether(BackendInstance backend, List<PendingInference> requests, Run call) {
+        List<SingleRun> runs = new ArrayList<>(requests.size());
+        List<Execution> executions = new ArrayList<>(requests.size());
         int rows = 0;
         call.start();
-        for (InferenceTicket ticket : tickets) {
+        for (PendingInference pending : requests) {
             SingleRun run = next();
             runs.add(run);
-            executions.add(run.beginTogether(ticket));
-            rows += Math.max(1, ticket.batchSize());
+            executions.add(run.beginTogether(pending));
+            rows += Math.max(1, pending.batchSize());
         }
         Throwable failure = null;
         call.markInferStarted();
@@ -93,7 +93,7 @@ final class UnbatchedExecutor {
             counters().executed(rows, call);
         }
         for (int i = 0; i < runs.size(); i++) {
-            if (runs.get(i).endTogether(tickets.get(i), failure)) {
+            if (runs.get(i).endTogether(requests.get(i), failure)) {
                 keep(runs.get(i));
             }
         }
@@ -101,13 +101,13 @@ final class UnbatchedExecutor {
         return call.endedNanos() - call.startedNanos();
     }
 
-    private boolean detach(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
+    private boolean detach(SingleRun run, PendingInference pending, DetachedRun rest) {
         if (!open || !detachable.tryAcquire()) {
             return false;
         }
         run.stopper().end(); // of the instance's part
-        ticket.detach();
-        Thread.ofVirtual().name(instanceName + "-detached").start(() -> goOn(run, ticket, rest));
+        pending.detach();
+        Thread.ofVirtual().name(instanceName + "-detached").start(() -> goOn(run, pending, rest));
         return true;
     }
 
@@ -133,14 +133,14 @@ final class UnbatchedExecutor {
         }
     }
 
-    private void goOn(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
+    private void goOn(SingleRun run, PendingInference pending, DetachedRun rest) {
         try {
-            run.goOn(ticket, rest);
+            run.goOn(pending, rest);
         } catch (Throwable t) {
-            failures.failRest(List.of(ticket), t);
+            failures.failRest(List.of(pending), t);
         } finally {
             keep(run);
-            ticket.endDetached();
+            pending.endDetached();
             detachable.release();
         }
     }
@@ -192,13 +192,13 @@ final class UnbatchedExecutor {
         /** Whether the present run is one of several that the backend does in one call. */
         private boolean together;
 
-        private @Nullable InferenceTicket present;
+        private @Nullable PendingInference present;
 
         /** Starts a thread for the rest of runs. */
         @FunctionalInterface
         interface Detacher {
             /** Has another thread {@link #goOn}; false where nothing is started. */
-            boolean detach(SingleRun run, InferenceTicket ticket, DetachedRun rest);
+            boolean detach(SingleRun run, PendingInference pending, DetachedRun rest);
         }
 
         /** @param counters count these runs, and no others at the same time */
@@ -217,11 +217,11 @@ final class UnbatchedExecutor {
         }
 
         private boolean leave(Detacher detacher, DetachedRun rest) {
-            InferenceTicket ticket = present;
-            if (left || ticket == null) {
+            PendingInference pending = present;
+            if (left || pending == null) {
                 return false;
             }
-            left = detacher.detach(this, ticket, rest);
+            left = detacher.detach(this, pending, rest);
             return left;
         }
 
@@ -238,9 +238,9 @@ final class UnbatchedExecutor {
             return counters;
         }
 
-        /** Runs a ticket whose run the stopper has begun. Returns nanoseconds, or {@link #DETACHED}. */
-        long run(BackendInstance backend, InferenceTicket ticket) {
-            begin(ticket);
+        /** Runs a request whose run the stopper has begun. Returns nanoseconds, or {@link #DETACHED}. */
+        long run(BackendInstance backend, PendingInference pending) {
+            begin(pending);
             together = false;
             Throwable failure = null;
             try {
@@ -255,36 +255,36 @@ final class UnbatchedExecutor {
                 }
                 return DETACHED;
             }
-            end(ticket, failure);
+            end(pending, failure);
             return execution.run().endedNanos() - execution.run().startedNanos();
         }
 
-        private void begin(InferenceTicket ticket) {
+        private void begin(PendingInference pending) {
             left = false;
-            present = ticket;
-            execution.begin(ticket);
+            present = pending;
+            execution.begin(pending);
             execution.run().markExecuting();
         }
 
         /** Begins a run that the backend does in one call with others, which is counted by the caller. */
-        Execution beginTogether(InferenceTicket ticket) {
-            begin(ticket);
+        Execution beginTogether(PendingInference pending) {
+            begin(pending);
             together = true;
             return execution;
         }
 
         /** Ends a run that was begun with others, all failed if there is a {@code failure}; false if detached. */
-        boolean endTogether(InferenceTicket ticket, @Nullable Throwable failure) {
+        boolean endTogether(PendingInference pending, @Nullable Throwable failure) {
             if (!left) {
-                end(ticket, failure);
+                end(pending, failure);
             }
             return !left;
         }
 
         /** Does the rest of a run that was detached, on the calling thread. */
-        void goOn(InferenceTicket ticket, DetachedRun rest) {
+        void goOn(PendingInference pending, DetachedRun rest) {
             execution.moveToCaller();
-            stopper.begin(rest::stop, List.of(ticket));
+            stopper.begin(rest::stop, List.of(pending));
             stopper.stopAgain(); // it may have been given up while nobody watched
             Throwable failure = null;
             try {
@@ -292,43 +292,43 @@ final class UnbatchedExecutor {
             } catch (Throwable e) {
                 failure = e;
             }
-            end(ticket, failure);
+            end(pending, failure);
         }
 
-        private void end(InferenceTicket ticket, @Nullable Throwable failure) {
+        private void end(PendingInference pending, @Nullable Throwable failure) {
             stopper.end();
             try {
                 if (failure != null) {
                     throw failure;
                 }
-                ticket.request().markStepTaken();
-                finish(ticket);
+                pending.request().markStepTaken();
+                finish(pending);
             } catch (Throwable e) {
                 execution.breakOff();
-                failures.failAll(List.of(ticket), e, execution.run());
+                failures.failAll(List.of(pending), e, execution.run());
             } finally {
                 execution.clear();
             }
         }
 
-        private void finish(InferenceTicket ticket) {
-            boolean failed = ticket.hasFailed();
+        private void finish(PendingInference pending) {
+            boolean failed = pending.hasFailed();
             try {
                 execution.finish();
             } catch (GatunException e) {
                 execution.breakOff();
-                failures.fail(ticket, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true, execution.run());
+                failures.fail(pending, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true, execution.run());
                 return;
             }
             Optional<GatunException> lastFailure = execution.lastFailure();
             if (lastFailure.isPresent()) {
-                failures.answered(ticket, lastFailure.get());
+                failures.answered(pending, lastFailure.get());
                 return;
             }
             if (together) {
                 counters.answered(execution.run());
             } else {
-                counters.executed(ticket.batchSize(), execution.run());
+                counters.executed(pending.batchSize(), execution.run());
             }
             execution.run().tellTimes();
         }

@@ -38,7 +38,7 @@ final class WarmUp {
     }
 
     /** Runs all samples and requests as batches, by {@code instance}. Throws the first failure, and why. */
-    void run(Consumer<List<InferenceTicket>> instance) {
+    void run(Consumer<List<PendingInference>> instance) {
         for (WarmUpSample sample : plan.samples()) {
             try (Arena arena = Arena.ofConfined()) {
                 List<Tensor> inputs = tensors(sample, arena);
@@ -50,17 +50,17 @@ final class WarmUp {
         plan.source().send(version, plan.directory(), request -> answer(request, instance));
     }
 
-    private InferenceResponse answer(InferenceRequest request, Consumer<List<InferenceTicket>> instance) {
+    private InferenceResponse answer(InferenceRequest request, Consumer<List<PendingInference>> instance) {
         try (request) {
             if (version.decoupled()) {
                 throw RequestErrors.decoupled(version.name());
             }
-            InferenceTicket ticket = check.ticket(request, System.nanoTime());
-            instance.accept(List.of(ticket));
-            ticket.failure().ifPresent(failure -> {
+            PendingInference pending = check.pending(request, System.nanoTime());
+            instance.accept(List.of(pending));
+            pending.failure().ifPresent(failure -> {
                 throw failure;
             });
-            return ticket.response(version.name(), version.versionText());
+            return pending.response(version.name(), version.versionText());
         }
     }
 
@@ -80,19 +80,20 @@ final class WarmUp {
         return tensors;
     }
 
-    private void run(WarmUpSample sample, List<Tensor> inputs, Consumer<List<InferenceTicket>> instance) {
-        List<InferenceTicket> tickets = new ArrayList<>();
+    private void run(WarmUpSample sample, List<Tensor> inputs, Consumer<List<PendingInference>> instance) {
+        List<PendingInference> requests = new ArrayList<>();
         for (int i = 0; i < sample.requestCount(); i++) {
-            tickets.add(ticket(inputs));
+            requests.add(pending(inputs));
         }
         if (version.signature().leadingDims() > 0 && !version.decoupled()) {
-            instance.accept(tickets);
+            instance.accept(requests);
         } else {
-            tickets.forEach(ticket -> instance.accept(List.of(ticket)));
+            requests.forEach(pending -> instance.accept(List.of(pending)));
         }
         Set<String> failures = new LinkedHashSet<>();
-        for (InferenceTicket ticket : tickets) {
-            ticket.failure().ifPresentOrElse(failure -> failures.add(failure.getMessage() + "; "), () -> drop(ticket));
+        for (PendingInference pending : requests) {
+            pending.failure()
+                    .ifPresentOrElse(failure -> failures.add(failure.getMessage() + "; "), () -> drop(pending));
         }
         if (!failures.isEmpty()) {
             throw new GatunException(
@@ -101,14 +102,14 @@ final class WarmUp {
         }
     }
 
-    private void drop(InferenceTicket answered) {
+    private void drop(PendingInference answered) {
         if (!version.decoupled()) {
             answered.response(version.name(), version.versionText()).close();
         }
     }
 
     /** A request with these inputs, among them those that clients do not send, such as a sequence's controls. */
-    private InferenceTicket ticket(List<Tensor> inputs) {
+    private PendingInference pending(List<Tensor> inputs) {
         InferenceRequest request = new InferenceRequest(version);
         List<Tensor> more = new ArrayList<>();
         for (Tensor input : inputs) {
@@ -118,8 +119,8 @@ final class WarmUp {
                 more.add(input);
             }
         }
-        InferenceTicket ticket = check.ticket(request, System.nanoTime());
-        InferenceTicket complete = more.isEmpty() ? ticket : ticket.with(more);
+        PendingInference pending = check.pending(request, System.nanoTime());
+        PendingInference complete = more.isEmpty() ? pending : pending.with(more);
         if (version.config().getSequenceBatching().getIterativeSequence()) {
             complete.allowRunAgain();
         }

@@ -5,11 +5,11 @@
  *
  * <ol>
  *   <li>On the request's thread {@link gatun.runtime.execution.RequestCheck} holds the request against the model's
- *       {@link gatun.runtime.execution.ModelSignature} and makes an {@link gatun.runtime.execution.InferenceTicket};
- *       one with more rows than a run may have becomes several ({@link gatun.runtime.execution.SplitTicket}).
+ *       {@link gatun.runtime.execution.ModelSignature} and makes an {@link gatun.runtime.execution.PendingInference};
+ *       one with more rows than a run may have becomes several ({@link gatun.runtime.execution.SplitRequest}).
  *   <li>On the instance's thread, or the request's if it was lent the instance,
- *       {@link gatun.runtime.execution.ModelInstance} runs tickets as one {@link gatun.spi.Execution}, which is how the
- *       backend sees them:
+ *       {@link gatun.runtime.execution.ModelInstance} runs requests as one {@link gatun.spi.Execution}, which is how
+ *       the backend sees them:
  *       <ul>
  *         <li>{@link gatun.runtime.execution.SingleExecution} for a single request: inputs where they are, outputs
  *         where they go;

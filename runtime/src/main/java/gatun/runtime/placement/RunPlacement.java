@@ -34,13 +34,13 @@ public final class RunPlacement {
      */
     public static final long WAKING_NANOS = 20_000;
 
-    /** How often an idle instance looks at the queue while others run: a ticket's longest wait beside it. */
+    /** How often an idle instance looks at the queue while others run: a request's longest wait beside it. */
     public static final long WATCH_NANOS = 1_000_000;
 
     /** A run of so many wake-ups is hardly longer for one: a tenth. */
     private static final int LONG_BESIDE_WAKING = 10;
 
-    /** The limit after which a ticket, or a connection, no longer waits behind short runs: five wake-ups. */
+    /** The limit after which a request, or a connection, no longer waits behind short runs: five wake-ups. */
     static final long LONG_WAIT_NANOS = 5 * WAKING_NANOS;
 
     /** A gRPC connection's first calls show whether they come one at a time, an HTTP connection's whether they are short. */
@@ -54,7 +54,7 @@ public final class RunPlacement {
     private final boolean adaptive;
     private final InlineRunLimiter inlineRuns;
 
-    /** For tests; if not adaptive, each run is on its instance's thread, each ticket wakes one, no reader is lent. */
+    /** For tests; if not adaptive, each run is on its instance's thread, each request wakes one, no reader is lent. */
     public RunPlacement(boolean adaptive, InlineRunLimiter inlineRuns) {
         this.adaptive = adaptive;
         this.inlineRuns = inlineRuns;
@@ -70,14 +70,14 @@ public final class RunPlacement {
         return inlineRuns;
     }
 
-    /** Whether a model's idle instances are lent to requests' threads: where no ticket may have to wait for others. */
+    /** Whether a model's idle instances are lent to requests' threads: where no request may have to wait for others. */
     public boolean lendsInstances(boolean ordered, long maxQueueDelayNanos) {
         return adaptive && !ordered && maxQueueDelayNanos == 0;
     }
 
     /**
-     * Whether an idle instance of a model that {@linkplain #lendsInstances lends} may be lent to a ticket's thread.
-     * Where tickets share {@code batches}, a run long beside a wake-up begins at once only for tickets that have not
+     * Whether an idle instance of a model that {@linkplain #lendsInstances lends} may be lent to a request's thread.
+     * Where requests share {@code batches}, a run long beside a wake-up begins at once only for requests that have not
      * come together of late: others gather while a thread wakes. For short runs one instance is lent while all are
      * idle: while it runs, those who come may share a batch.
      */
@@ -94,7 +94,7 @@ public final class RunPlacement {
         return adaptive && watched && times.typicalNanos() * batches < WAKING_NANOS * awake;
     }
 
-    /** Whether a ticket that has waited for {@code nanos} shows that the instances that are awake do not keep up. */
+    /** Whether a request that has waited for {@code nanos} shows that the instances that are awake do not keep up. */
     public boolean hasWaitedLong(long nanos) {
         return nanos > LONG_WAIT_NANOS;
     }

@@ -38,8 +38,8 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
     }
 
     /** Notes that the instance has run, and gives back what it took for that; it then asks again or declines. */
-    void ran() {
-        limiter.ran(this);
+    void recordRun() {
+        limiter.recordRun(this);
     }
 
     @Override
@@ -64,7 +64,7 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
     }
 
     /** Has {@code whenGranted} called when it is granted what it waits for. */
-    void waits(Runnable whenGranted) {
+    void markWaiting(Runnable whenGranted) {
         wake = whenGranted;
     }
 

@@ -3,8 +3,8 @@ package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import gatun.runtime.scheduling.BatchRunner;
+import gatun.runtime.scheduling.PendingRequest;
 import gatun.runtime.scheduling.RunPermit;
-import gatun.runtime.scheduling.Ticket;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A runner that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the {@link
  * RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
  */
-public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>, RunPermit {
+public final class RateLimitedRunner<T extends PendingRequest> implements BatchRunner<T>, RunPermit {
     /** The processor counts as the first device, as in Triton. */
     private static final int PROCESSOR = 0;
 
@@ -34,7 +34,7 @@ public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>
     }
 
     /** Limits {@code runner} as {@code group} asks; itself without resources. Fails to open if it never could run. */
-    public static <T extends Ticket> BatchRunner<T> of(
+    public static <T extends PendingRequest> BatchRunner<T> of(
             BatchRunner<T> runner, ModelInstanceGroup group, RateLimiter limiter) {
         List<Need> needs = group.getRateLimiter().getResourcesList().stream()
                 .map(resource -> new Need(resource.getName(), resource.getGlobal(), resource.getCount()))
@@ -104,7 +104,7 @@ public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>
         try {
             return runner.run(batch);
         } finally {
-            registered().ran();
+            registered().recordRun();
         }
     }
 

@@ -138,7 +138,7 @@ public final class RateLimiter {
                 waiting.add(instance);
                 grant();
                 if (!instance.granted()) {
-                    instance.waits(whenGranted);
+                    instance.markWaiting(whenGranted);
                 }
             }
             return instance.granted();
@@ -148,7 +148,7 @@ public final class RateLimiter {
     }
 
     /** Takes back what {@code instance} has, which has run and is to ask again or to {@link #decline}. */
-    void ran(RateLimitedInstance instance) {
+    void recordRun(RateLimitedInstance instance) {
         lock.lock();
         try {
             takeBack(instance, 1);

@@ -52,7 +52,7 @@ final class LoadAttempts {
 
     /**
      * Runs a load and returns when it is over. {@code load}, on a thread of its own, is told whether it is still
-     * wanted; {@code unwanted} gives up there what a load has made that was ended before. {@code startedNanos} is when
+     * wanted; {@code discard} gives up there what a load has made that was ended before. {@code startedNanos} is when
      * the version's load began. Throws {@link LoadEndedException} when ended, or an abandoned one of the model goes on.
      */
     <T> T run(
@@ -60,8 +60,8 @@ final class LoadAttempts {
             long version,
             long startedNanos,
             Function<BooleanSupplier, T> load,
-            Consumer<T> unwanted) {
-        Attempt<T> attempt = new Attempt<>(model, version, startedNanos, load, unwanted);
+            Consumer<T> discard) {
+        Attempt<T> attempt = new Attempt<>(model, version, startedNanos, load, discard);
         begin(attempt);
         return attempt.await();
     }
@@ -169,7 +169,7 @@ final class LoadAttempts {
         private final ModelIdentifier model;
         private final long version;
         private final long startedNanos;
-        private final Consumer<T> unwanted;
+        private final Consumer<T> discard;
         private final Thread thread;
         private final Condition changed = lock.newCondition();
 
@@ -186,11 +186,11 @@ final class LoadAttempts {
                 long version,
                 long startedNanos,
                 Function<BooleanSupplier, T> load,
-                Consumer<T> unwanted) {
+                Consumer<T> discard) {
             this.model = model;
             this.version = version;
             this.startedNanos = startedNanos;
-            this.unwanted = unwanted;
+            this.discard = discard;
             // A platform thread, since engines compute on it; a daemon, since it may never end.
             thread = Thread.ofPlatform().daemon().name("load-" + model.name()).unstarted(() -> make(load));
         }
@@ -263,7 +263,7 @@ final class LoadAttempts {
             }
             Thread.interrupted(); // which has told the load to end, and is not to disturb this
             try {
-                unwanted.accept(made);
+                discard.accept(made);
             } catch (RuntimeException | Error e) {
                 LOG.error(
                         "What an ended load of model '{}' version {} has made could not be closed", model, version, e);

@@ -83,7 +83,7 @@ final class ModelEntry {
         return wanted;
     }
 
-    void wanted(boolean byName) {
+    void setWanted(boolean byName) {
         wanted = byName;
     }
 

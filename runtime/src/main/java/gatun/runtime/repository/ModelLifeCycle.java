@@ -42,7 +42,7 @@ final class ModelLifeCycle {
     /** Loads the models that were found and waits until each model is ready or has a reason why not. */
     void start(SortedMap<ModelIdentifier, Finding> found) {
         ModelChangeQueue.Round round = new ModelChangeQueue.Round();
-        found.keySet().forEach(model -> models.entry(model).wanted(true));
+        found.keySet().forEach(model -> models.entry(model).setWanted(true));
         found.forEach((model, finding) -> order.begin(model, finding, round));
         round.changes.values().forEach(CompletableFuture::join);
     }
@@ -108,7 +108,7 @@ final class ModelLifeCycle {
             throw LoadOutcome.tooMany(model.name(), models.size());
         }
         ModelEntry entry = models.entry(model);
-        entry.wanted(true);
+        entry.setWanted(true);
         ModelChangeQueue.Round round = new ModelChangeQueue.Round();
         round.begun.add(model);
         order.begin(entry, source, round);
@@ -186,14 +186,14 @@ final class ModelLifeCycle {
     private void unload(ModelEntry entry, boolean dependents) {
         List<ModelEntry> users = dependents ? order.users(entry) : List.of();
         if (users.isEmpty()) {
-            entry.wanted(false);
+            entry.setWanted(false);
             await(order.unload(entry, dependents, () -> {}));
             return;
         }
         // A model that asks others goes before them: its requests may still need them.
         AtomicInteger left = new AtomicInteger(users.size());
         for (ModelEntry user : users) {
-            user.wanted(false);
+            user.setWanted(false);
             await(order.unload(user, false, () -> {
                 if (left.decrementAndGet() == 0) {
                     order.startUnload(entry, true);
@@ -265,7 +265,7 @@ final class ModelLifeCycle {
             return;
         }
         ModelEntry entry = models.entry(identifier);
-        entry.wanted(true);
+        entry.setWanted(true);
         try {
             switch (finding) {
                 case Finding.Conflict conflict -> {

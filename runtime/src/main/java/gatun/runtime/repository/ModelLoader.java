@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelStatus.LoadProgress;
 import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
@@ -23,6 +23,7 @@ import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionDefinition;
 import gatun.runtime.execution.VersionDefinition.WarmUpPlan;
+import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.residency.ModelMemory;
 import gatun.runtime.residency.OnDemandModel;
 import gatun.runtime.statistics.ModelCounters;
@@ -45,7 +46,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,32 +60,31 @@ final class ModelLoader {
     /** How long a version may take to close that was loaded after its load was ended. */
     private static final Duration DISCARDING = Duration.ofMinutes(10);
 
-    private final RepositorySettings settings;
+    private final ModelSettings settings;
+    private final LoadResources resources;
+    private final RateLimiter rateLimiter;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final LoadAttempts attempts;
     private final Backends backends;
-    private final BufferPool pool;
     private final Function<String, MemberModels> members;
-    private final UnaryOperator<ServedModel> remembering;
     private final Optional<ModelMemory> memory;
 
     /** Whether a model need not wait for its first request where {@link #memory} has a limit. */
     private volatile boolean atOnce;
 
-    /** {@code remembering} puts a response cache before a model; {@code memory} limits models loaded on demand. */
+    /** {@code members} has the models of a namespace; {@code memory} limits models loaded on demand. */
     ModelLoader(
-            RepositorySettings settings,
+            ModelSettings settings,
+            LoadResources resources,
             Backends backends,
-            BufferPool pool,
             Function<String, MemberModels> members,
-            UnaryOperator<ServedModel> remembering,
             Optional<ModelMemory> memory) {
         this.settings = settings;
-        attempts = new LoadAttempts(settings.models().loading().timeout());
+        this.resources = resources;
+        rateLimiter = settings.runs().rateLimit().map(RateLimiter::of).orElseGet(RateLimiter::off);
+        attempts = new LoadAttempts(settings.loading().timeout());
         this.backends = backends;
-        this.pool = pool;
         this.members = members;
-        this.remembering = remembering;
         this.memory = memory;
     }
 
@@ -158,13 +157,13 @@ final class ModelLoader {
 
     /** Checks the fields before anything is made of them. Returns a line for each that has no effect. */
     private List<String> checkFields(ModelSource source) {
-        ConfigurationLimits.check(source.config(), settings.limits());
+        ConfigurationLimits.check(source.config(), resources.limits());
         Path version = source.directory().version(source.versions().firstKey());
         Set<String> ofEngine = ModelConfiguration.told(
                         backends.catalog(),
                         source.config(),
                         version,
-                        settings.models().loading().autoComplete())
+                        settings.loading().autoComplete())
                 .map(told -> backends.configurationFields(backends.catalog().engine(told)))
                 .orElse(Set.of());
         return UnusedFields.remarks(source.config(), ofEngine, backends.catalog());
@@ -183,11 +182,11 @@ final class ModelLoader {
                         backends.catalog(),
                         source.config(),
                         Optional.of(files),
-                        settings.models().loading().autoComplete(),
+                        settings.loading().autoComplete(),
                         name -> backends.started(name, source.config()),
                         rule));
-        ConfigurationLimits.check(config, settings.limits());
-        settings.configurationRule().accept(config);
+        ConfigurationLimits.check(config, resources.limits());
+        resources.configurationRule().accept(config);
         return config;
     }
 
@@ -195,7 +194,7 @@ final class ModelLoader {
     private Optional<BatchingRule> rule(ModelSource source, Path versionDirectory) {
         return ModelConfiguration.schedules(source.config())
                 ? Optional.empty()
-                : settings.scheduling().batching().of(versionDirectory);
+                : resources.batching().of(versionDirectory);
     }
 
     /** Adjusts instances to {@code source}; failures are in the results, per version. Empty when more has changed. */
@@ -254,16 +253,19 @@ final class ModelLoader {
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
-            ServedModel loaded = remembering.apply(
-                    config.hasEnsembleScheduling()
-                            ? Ensemble.open(
-                                    config,
-                                    version,
-                                    labels,
-                                    members.apply(source.model().namespace()),
-                                    pool,
-                                    entry::readyVersions)
-                            : start(source, config, version, labels, entry, startedNanos));
+            ServedModel loaded = resources
+                    .caching()
+                    .cached()
+                    .apply(
+                            config.hasEnsembleScheduling()
+                                    ? Ensemble.open(
+                                            config,
+                                            version,
+                                            labels,
+                                            members.apply(source.model().namespace()),
+                                            resources.pool(),
+                                            entry::readyVersions)
+                                    : start(source, config, version, labels, entry, startedNanos));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             if (memory.isEmpty() || config.hasEnsembleScheduling()) {
@@ -358,15 +360,15 @@ final class ModelLoader {
         ModelDirectory directory = source.directory();
         Optional<BatchingRule> rule = rule(source, directory.version(version));
         WarmUpPlan warmUps = new WarmUpPlan(
-                WarmUpSample.of(config, directory.path(), settings.limits()),
-                settings.warmUps(),
+                WarmUpSample.of(config, directory.path(), resources.limits()),
+                resources.warmUps(),
                 directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
         // Before the engine reads them: what is cached must not be taken for what other files, written since, would
         // give.
         // Nobody knows which files beside a loose model's belong to it.
         Optional<byte[]> fingerprint =
-                settings.fingerprints() && directory.loose().isEmpty()
+                resources.caching().fingerprints() && directory.loose().isEmpty()
                         ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
                         : Optional.empty();
         long byteSize = directory.byteSizeIfReadable(version);
@@ -378,13 +380,7 @@ final class ModelLoader {
                 config.hasDynamicBatching() && rule.isEmpty() && !ModelConfiguration.schedules(source.config());
         LoadedModel loaded = LoadedModel.start(
                 new VersionDefinition(config, version, model, labels, warmUps, states, rule, batchesUnasked),
-                new ExecutionResources(
-                        pool,
-                        settings.scheduling().queueLimit(),
-                        settings.scheduling().rateLimiter(),
-                        settings.scheduling().trustsClients(),
-                        settings.models().runs().learned(),
-                        progress),
+                new ExecutionResources(resources.pool(), settings.runs(), rateLimiter, progress),
                 counters,
                 entry::readyVersions);
         requireUnchanged(source, loaded);
@@ -405,7 +401,7 @@ final class ModelLoader {
 
     /** Has an engine retry failures while {@code wanted}: a file may be on its way, a device taken for a moment. */
     private <T> T retrying(String model, BooleanSupplier wanted, Supplier<T> attempt) {
-        for (int left = settings.models().loading().retries(); ; left--) {
+        for (int left = settings.loading().retries(); ; left--) {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
@@ -417,7 +413,7 @@ final class ModelLoader {
                         model,
                         left,
                         e.getMessage());
-                if (closesWithin(settings.models().loading().retryInterval())) {
+                if (closesWithin(settings.loading().retryInterval())) {
                     throw e;
                 }
             }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
@@ -10,6 +9,7 @@ import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
@@ -60,43 +60,43 @@ public final class ModelRepository {
     private @Nullable RepositoryPoll poll;
 
     /**
-     * A repository without any model loaded. {@code remembering} puts the response cache before a model that wants it;
-     * {@code listeners} hear of every change; {@code files}, owned from now on, are for those of load requests.
+     * A repository without any model loaded. {@code listeners} hear of every change; {@code files}, owned from now on,
+     * are for those of load requests.
      */
     public ModelRepository(
-            RepositorySettings settings,
+            ModelSettings settings,
+            ModelLocations locations,
+            LoadResources resources,
             Backends backends,
-            BufferPool pool,
-            UnaryOperator<ServedModel> remembering,
             ChangeListeners listeners,
             TemporaryFolder files) {
         this.files = files;
-        sources = new ModelSources(settings, list, files, backends);
-        list.replace(settings.sources().listed());
-        reloadFolders = new ReloadFolders(settings.sources().reloadFolders());
-        reloadFolders.list(settings.sources().listed());
+        sources = new ModelSources(locations, settings.loading(), list, files, backends);
+        list.replace(locations.listed());
+        reloadFolders = new ReloadFolders(locations.reloadFolders());
+        reloadFolders.list(locations.listed());
         refresh = new ModelRefresh(Optional.empty(), sources);
         files.removeAbandoned();
-        controlMode = settings.models().control().mode();
-        readableAtStart = settings.models().control().exitOnError();
-        models = new ModelTable(settings.models().loading().namespacing(), listeners);
+        controlMode = settings.control().mode();
+        readableAtStart = settings.control().exitOnError();
+        models = new ModelTable(settings.loading().namespacing(), listeners);
         labels = new VersionLabels(list, models);
         listeners.add(labels::settle);
         served = new ServedModels(models, sources);
-        OptionalLong limit = settings.models().loading().memoryByteSize();
+        OptionalLong limit = settings.loading().memoryByteSize();
         memory = limit.isPresent()
-                ? Optional.of(new ModelMemory(
-                        limit.getAsLong(), settings.models().loading().threads(), listeners::changed))
+                ? Optional.of(
+                        new ModelMemory(limit.getAsLong(), settings.loading().threads(), listeners::changed))
                 : Optional.empty();
         loader = new ModelLoader(
-                settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering, memory);
-        reload = new ModelReload(loader, unloader, listeners, settings.logged());
+                settings, resources, backends, namespace -> new RepositoryMembers(models, namespace), memory);
+        reload = new ModelReload(loader, unloader, listeners, settings.control().logged());
         lifeCycle = new ModelLifeCycle(
                 sources,
                 models,
-                new LoadThreads(settings.models().loading().threads()),
+                new LoadThreads(settings.loading().threads()),
                 reload,
-                settings.limits().models());
+                resources.limits().models());
     }
 
     /** Has folders brought up to date from now on, before anything is loaded. */

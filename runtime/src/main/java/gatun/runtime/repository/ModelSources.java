@@ -5,6 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelOverride.OverrideRefusedException;
+import gatun.runtime.ModelSettings.Loading;
 import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
@@ -22,18 +23,15 @@ import java.util.TreeSet;
 
 /** Finds and reads sources of models; {@code gate} admits load requests, {@code uploads} has their files. */
 record ModelSources(
-        RepositorySettings settings,
-        ModelList list,
-        TemporaryFolder uploads,
-        RequestGate gate,
-        CoalescedScan directories) {
-    ModelSources(RepositorySettings settings, ModelList list, TemporaryFolder uploads, Backends backends) {
+        Loading loading, ModelList list, TemporaryFolder uploads, RequestGate gate, CoalescedScan directories) {
+    ModelSources(
+            ModelLocations locations, Loading loading, ModelList list, TemporaryFolder uploads, Backends backends) {
         this(
-                settings,
+                loading,
                 list,
                 uploads,
-                new RequestGate(settings, backends),
-                new CoalescedScan(() -> RepositoryScan.scan(settings)));
+                new RequestGate(loading, backends),
+                new CoalescedScan(() -> RepositoryScan.scan(locations, loading.namespacing())));
     }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
@@ -52,8 +50,8 @@ record ModelSources(
     ModelSource read(ModelDirectory directory) {
         if (directory.loose().isPresent()) {
             LooseModel loose = directory.loose().get();
-            ModelConfig config = ModelConfiguration.ofLooseModel(
-                    loose.name(), loose.fileName(), settings.models().loading().autoComplete());
+            ModelConfig config =
+                    ModelConfiguration.ofLooseModel(loose.name(), loose.fileName(), loading.autoComplete());
             return read(directory, config, false, Optional.empty());
         }
         ModelConfig config = directory.listed()
@@ -61,14 +59,14 @@ record ModelSources(
                         gate.engines(),
                         directory.name(),
                         directory.path(),
-                        settings.models().loading().configName(),
-                        settings.models().loading().autoComplete())
+                        loading.configName(),
+                        loading.autoComplete())
                 : ModelConfiguration.written(
                         gate.engines(),
                         directory.name(),
                         directory.path(),
-                        settings.models().loading().configName(),
-                        settings.models().loading().autoComplete());
+                        loading.configName(),
+                        loading.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 
@@ -129,7 +127,7 @@ record ModelSources(
     }
 
     /** Decides for every protocol which configuration and files of load requests are taken. Thread-safe. */
-    record RequestGate(RepositorySettings settings, Backends backends) {
+    record RequestGate(Loading loading, Backends backends) {
         /**
          * The configuration to load. {@code operators}: the name's directory in repositories or list, empty for none.
          * Throws OverrideRefusedException for what the request may not decide, and when the operator's is unreadable.
@@ -154,21 +152,16 @@ record ModelSources(
             ModelConfig written = loose.isPresent()
                     ? ModelConfiguration.ofLooseModel(
                             loose.get().name(), loose.get().fileName(), true)
-                    : ModelConfiguration.ofOperator(
-                            directory.name(),
-                            directory.path(),
-                            settings.models().loading().configName());
+                    : ModelConfiguration.ofOperator(directory.name(), directory.path(), loading.configName());
             return new Operators(written, told(written, directory));
         }
 
         private List<ModelConfig> told(ModelConfig config, ModelDirectory directory) {
             return directory.versions().stream()
-                    .flatMap(version -> ModelConfiguration.told(
-                            engines(),
-                            config,
-                            directory.version(version),
-                            settings.models().loading().autoComplete())
-                            .stream())
+                    .flatMap(version ->
+                            ModelConfiguration.told(
+                                    engines(), config, directory.version(version), loading.autoComplete())
+                                    .stream())
                     .toList();
         }
 

@@ -27,13 +27,12 @@ final class RepositoryScan {
     }
 
     /** Every model in the directories, lists' excepted. Throws INVALID_ARGUMENT when a repository cannot be read. */
-    static SortedMap<ModelIdentifier, Finding> scan(RepositorySettings settings) {
+    static SortedMap<ModelIdentifier, Finding> scan(ModelLocations locations, boolean namespacing) {
         SortedMap<ModelIdentifier, Finding> found = new TreeMap<>();
-        for (Path repository : settings.sources().repositories()) {
+        for (Path repository : locations.repositories()) {
             for (Path directory : directories(repository)) {
                 String name = directory.getFileName().toString();
-                ModelIdentifier model = new ModelIdentifier(
-                        settings.models().loading().namespacing() ? repository.toString() : "", name);
+                ModelIdentifier model = new ModelIdentifier(namespacing ? repository.toString() : "", name);
                 found.merge(
                         model,
                         new Finding.Model(ModelDirectory.inRepository(model, directory)),
@@ -41,7 +40,7 @@ final class RepositoryScan {
                                 "model '" + name + "' appears in two or more repositories; remove all but one"));
             }
         }
-        settings.sources().models().stream()
+        locations.models().stream()
                 .map(ModelDirectory::single)
                 .filter(ModelDirectory::exists)
                 .forEach(directory -> found.merge(

@@ -13,8 +13,8 @@ import java.util.List;
  * together, and running the first of them alone would make the others wait. The last runs tell how many to expect:
  * those that they were for, and those that waited meanwhile.
  *
- * <p>A tuner finds out whether it pays, by the time between runs' ends for each ticket: a ticket's own time leaves out
- * the wait before the scheduler. Not tried where tickets follow one another, runs are short, or the policy sets a
+ * <p>A tuner finds out whether it pays, by the time between runs' ends for each request: a request's own time leaves
+ * out the wait before the scheduler. Not tried where requests follow one another, runs are short, or the policy sets a
  * delay. Guarded by the scheduler's lock.
  */
 final class AdaptiveBatchDelay {
@@ -49,7 +49,7 @@ final class AdaptiveBatchDelay {
     private final Tuning tuning;
     private Run[] running = new Run[0];
 
-    /** The last numbers of tickets that came together. */
+    /** The last numbers of requests that came together. */
     private final int[] recent = new int[RECENT];
 
     private int next;
@@ -58,17 +58,17 @@ final class AdaptiveBatchDelay {
     private long keepNanos;
     private int company;
 
-    // The tickets that are kept at present.
+    // The requests that are kept at present.
     private boolean isKeeping;
     private long keptUntil;
 
-    /** By the powers of two that numbers of expected tickets come up to: what pays for two need not pay for eight. */
+    /** By the powers of two that numbers of expected requests come up to: what pays for two need not pay for eight. */
     private final Tuner[] tuners = new Tuner[Integer.SIZE];
 
     /** What an instance runs. */
     private static final class Run {
         private int size;
-        private int tickets;
+        private int requests;
     }
 
     /** @param policy tells whether there are batches, and whether somebody has said how long to keep them */
@@ -78,12 +78,12 @@ final class AdaptiveBatchDelay {
         mayKeep = maxBatchSize > 1 && policy.maxQueueDelayNanos() == 0 && tuning.learns(Subject.BATCHES);
     }
 
-    /** Whether a ticket that comes alone is to wait for others. */
+    /** Whether a request that comes alone is to wait for others. */
     boolean expectsMoreThan(int size) {
         return size < expected && keepNanos > 0 && keeps();
     }
 
-    /** Whether tickets have often waited for the same instances of late, or were run together. */
+    /** Whether requests have often waited for the same instances of late, or were run together. */
     boolean hasCompany() {
         return company >= COMPANY;
     }
@@ -101,12 +101,12 @@ final class AdaptiveBatchDelay {
         return tuners[index];
     }
 
-    /** For how long a ticket may be expected that does not come alone, from {@code now} on; 0 when none is. */
+    /** For how long a request may be expected that does not come alone, from {@code now} on; 0 when none is. */
     long comingNanos(long now) {
         return expectsMoreThan(1) ? Math.max(0, endedNanos + keepNanos - now) : 0;
     }
 
-    /** How long tickets of {@code size} wait for others from {@code now} on; 0 for not at all. */
+    /** How long requests of {@code size} wait for others from {@code now} on; 0 for not at all. */
     long keepNanos(int size, long now) {
         if (!expectsMoreThan(size)) {
             return 0;
@@ -118,12 +118,12 @@ final class AdaptiveBatchDelay {
         return Math.max(0, keptUntil - now);
     }
 
-    void begun(int instance, int size, int tickets) {
+    void begun(int instance, int size, int requests) {
         if (mayKeep) {
             isKeeping = false;
             Run run = run(instance);
             run.size = size;
-            run.tickets = tickets;
+            run.requests = requests;
         }
     }
 
@@ -138,7 +138,7 @@ final class AdaptiveBatchDelay {
         return running[instance];
     }
 
-    /** Notes the end of a run, while {@code waiting} tickets wait; {@code typicalNanos} is the average of runs. */
+    /** Notes the end of a run, while {@code waiting} requests wait; {@code typicalNanos} is the average of runs. */
     void ended(int instance, long typicalNanos, int waiting, long now) {
         if (!mayKeep) {
             return;
@@ -150,10 +150,10 @@ final class AdaptiveBatchDelay {
         long sinceLastNanos = now - endedNanos;
         endedNanos = now;
         keepNanos = typicalNanos < SHORTEST_RUN_NANOS ? 0 : Math.min(typicalNanos >> KEEP_SHIFT, LONGEST_NANOS);
-        boolean isAlone = run.tickets + waiting < 2 || keepNanos == 0;
+        boolean isAlone = run.requests + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
         if (hasCompany()) {
-            tuner().took((double) sinceLastNanos, run.tickets);
+            tuner().recordRun((double) sinceLastNanos, run.requests);
         }
     }
 

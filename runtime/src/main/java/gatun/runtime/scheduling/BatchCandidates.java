@@ -3,17 +3,18 @@ package gatun.runtime.scheduling;
 
 import java.util.function.Consumer;
 
-/** Forms batches of the tickets whose turn it is, and knows the last result. Guarded by the scheduler's lock. */
-final class BatchCandidates<T extends Ticket> {
+/** Forms batches of the requests whose turn it is, and knows the last result. Guarded by the scheduler's lock. */
+final class BatchCandidates<T extends PendingRequest> {
     private final BatchPolicy policy;
-    private final TicketQueue<T> queue;
+    private final PendingQueue<T> queue;
     private final AdaptiveBatchDelay gathering;
-    private final Consumer<Ticket> overdue;
+    private final Consumer<PendingRequest> overdue;
     private final int[] sizes;
     private long waitNanos;
 
-    /** @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back */
-    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, AdaptiveBatchDelay gathering, Consumer<Ticket> overdue) {
+    /** @param overdue takes a request, whose time to wait is over, out of the queue or puts it back */
+    BatchCandidates(
+            BatchPolicy policy, PendingQueue<T> queue, AdaptiveBatchDelay gathering, Consumer<PendingRequest> overdue) {
         this.policy = policy;
         this.queue = queue;
         this.gathering = gathering;
@@ -22,9 +23,9 @@ final class BatchCandidates<T extends Ticket> {
     }
 
     /**
-     * How many tickets to send now, or {@link BatchDecision#WAIT} when there are none or more may come within {@link
-     * #waitNanos}; overdue ones end or are put back on the way. A {@code hurried} batch waits for no more tickets;
-     * {@code promised} tickets have an instance on its way, and are left out unless this is set.
+     * How many requests to send now, or {@link BatchDecision#WAIT} when there are none or more may come within {@link
+     * #waitNanos}; overdue ones end or are put back on the way. A {@code hurried} batch waits for no more requests;
+     * {@code promised} requests have an instance on its way, and are left out unless this is set.
      */
     int form(boolean hurried, boolean promised, long now) {
         int count = 0;
@@ -33,24 +34,24 @@ final class BatchCandidates<T extends Ticket> {
         T seen = null;
         long oldest = now;
         boolean blocked = hurried;
-        for (T ticket = queue.first(); ticket != null; ticket = seen == null ? queue.first() : queue.after(seen)) {
-            if (ticket.isOverdue(now)) {
-                overdue.accept(ticket);
+        for (T request = queue.first(); request != null; request = seen == null ? queue.first() : queue.after(seen)) {
+            if (request.isOverdue(now)) {
+                overdue.accept(request);
                 continue;
             }
-            seen = ticket;
-            if (ticket.promised && !promised) {
+            seen = request;
+            if (request.promised && !promised) {
                 continue;
             }
             if (first == null) {
-                first = ticket;
-            } else if (!ticket.joins(first)) {
+                first = request;
+            } else if (!request.joins(first)) {
                 blocked = true;
                 break;
             }
-            total += ticket.size();
-            oldest = Math.min(oldest, ticket.submittedNanos);
-            sizes[count++] = ticket.size();
+            total += request.size();
+            oldest = Math.min(oldest, request.submittedNanos);
+            sizes[count++] = request.size();
             if (total >= policy.maxBatchSize()) {
                 break;
             }
@@ -71,7 +72,7 @@ final class BatchCandidates<T extends Ticket> {
         return keepNanos > 0 ? BatchDecision.WAIT : sent;
     }
 
-    /** How long the tickets of the last attempt may wait for more; {@link Dispatcher#FOREVER} when there were none. */
+    /** How long the requests of the last attempt may wait for more; {@link Dispatcher#FOREVER} when there were none. */
     long waitNanos() {
         return waitNanos;
     }

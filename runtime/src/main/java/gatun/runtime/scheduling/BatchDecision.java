@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-/** Decides how many of the tickets that wait become a batch now. Triton's rules for its dynamic batcher. */
+/** Decides how many of the requests that wait become a batch now. Triton's rules for its dynamic batcher. */
 final class BatchDecision {
     /** None: the next moments may bring a better batch. */
     static final int WAIT = 0;
@@ -9,8 +9,8 @@ final class BatchDecision {
     private BatchDecision() {}
 
     /**
-     * How many of the first tickets, at least one, to send now, or {@link #WAIT}. {@code sizes} are those of the
-     * tickets in their order, up to one that cannot share the batch, in which case it is {@code blocked}.
+     * How many of the first requests, at least one, to send now, or {@link #WAIT}. {@code sizes} are those of the
+     * requests in their order, up to one that cannot share the batch, in which case it is {@code blocked}.
      */
     static int decide(BatchPolicy policy, int[] sizes, int count, boolean blocked, long waitedNanos) {
         long delayNanos = policy.maxQueueDelayNanos();

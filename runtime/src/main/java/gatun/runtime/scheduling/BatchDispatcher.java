@@ -6,24 +6,25 @@ import gatun.runtime.placement.RunPlacement.RunTimeEstimator;
 import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.InlineExecutor.InstanceOffers;
 import gatun.runtime.scheduling.InstanceStates.Activity;
-import gatun.runtime.scheduling.Ticket.State;
+import gatun.runtime.scheduling.PendingRequest.State;
 import gatun.spi.Tuning;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decisions for tickets that stand alone: they run in the order of their turn, in batches by a {@link BatchPolicy}.
- * Instances fetch tickets ({@link #take}); a submitted ticket wakes one at most ({@link #instanceToWake}).
+ * The decisions for requests that stand alone: they run in the order of their turn, in batches by a {@link
+ * BatchPolicy}. Instances fetch requests ({@link #take}); a submitted request wakes one at most ({@link
+ * #instanceToWake}).
  *
  * <p>Waking a thread costs more than a short run, so an idle instance sleeps on while, by the average of past runs,
- * those that run come to the new ticket sooner. As runs vary, one idle instance, the watcher, wakes from time to time,
+ * those that run come to the new request sooner. As runs vary, one idle instance, the watcher, wakes from time to time,
  * helps out, and times batches that wait. A batch is kept for callers expected to ask again ({@link AdaptiveBatchDelay}).
  *
- * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing: its tickets stay in the queue and may
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing: its requests stay in the queue and may
  * go to another. It gives its turn up when nothing waits any more.
  */
-final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
-    private final TicketQueue<T> queue;
+final class BatchDispatcher<T extends PendingRequest> implements Dispatcher<T> {
+    private final PendingQueue<T> queue;
     private BatchPolicy policy;
     private AdaptiveBatchDelay gathering;
     private BatchCandidates<T> candidates;
@@ -33,7 +34,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final RunTimeEstimator runTimes = new RunTimeEstimator(RunPlacement.WAKING_NANOS);
     private boolean stopping;
 
-    /** Null where tickets need not end in order. */
+    /** Null where requests need not end in order. */
     private final @Nullable CompletionOrder order;
 
     BatchDispatcher(
@@ -46,7 +47,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         this.policy = policy;
         this.turns = turns;
         this.gathering = gathering;
-        queue = new TicketQueue<>(policy.capacities(), policy.capacitiesCountSizes());
+        queue = new PendingQueue<>(policy.capacities(), policy.capacitiesCountSizes());
         candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
         instances = new InstanceStates(instanceCount);
         order = policy.preserveOrdering() ? new CompletionOrder() : null;
@@ -70,17 +71,17 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
-    public Admission submit(T ticket, long now) {
+    public Admission submit(T request, long now) {
         if (stopping) {
             return Admission.STOPPING;
         }
-        if (queue.isFull(ticket)) {
+        if (queue.isFull(request)) {
             return Admission.QUEUE_FULL;
         }
-        ticket.submittedNanos = now;
-        queue.add(ticket);
+        request.submittedNanos = now;
+        queue.add(request);
         if (order != null) {
-            order.add(ticket);
+            order.add(request);
         }
         return Admission.ACCEPTED;
     }
@@ -116,7 +117,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return placement.isWakingDearer(runTimes, batches, instances.awakeCount(), instances.isWatched());
     }
 
-    /** Whether the instances that are awake do not keep up; false while a batch waits for more tickets. */
+    /** Whether the instances that are awake do not keep up; false while a batch waits for more requests. */
     private boolean hasWaitedLong(long now) {
         T oldest = queue.first();
         return oldest != null
@@ -124,7 +125,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
-    public void ran(int instance, long nanos, int waiting, long now) {
+    public void recordRun(int instance, long nanos, int waiting, long now) {
         runTimes.record(nanos);
         gathering.ended(instance, runTimes.typicalNanos(), waiting, now);
     }
@@ -133,13 +134,13 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return placement.lendsInstances(order != null, policy.maxQueueDelayNanos());
     }
 
-    /** Whether an idle instance may be lent to the thread that brings {@code ticket}, which need not wait its turn. */
-    boolean mayLend(T ticket) {
+    /** Whether an idle instance may be lent to the thread that brings {@code request}, which need not wait its turn. */
+    boolean mayLend(T request) {
         return instances.anyIdle()
                 && !stopping
                 && lends()
                 && placement.mayBorrow(runTimes, policy.maxBatchSize() > 0, instances.allIdle(), gathering.hasCompany())
-                && !gathering.expectsMoreThan(ticket.size());
+                && !gathering.expectsMoreThan(request.size());
     }
 
     /** Whether request threads may take idle instances without asking: nothing waits, and all would be lent one. */
@@ -161,7 +162,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         instances.lend(instance);
     }
 
-    /** Notes some runs of tickets that were alone, by how long they took together. */
+    /** Notes some runs of requests that were alone, by how long they took together. */
     void ranAlone(int runs, long nanos) {
         runTimes.record(runs, nanos);
     }
@@ -170,11 +171,11 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return runTimes.typicalNanos();
     }
 
-    /** Lends an idle instance, if it {@linkplain #mayLend may}, to the thread of {@code ticket}, marked as running. */
-    int lend(T ticket) {
-        ticket.become(State.RUNNING);
+    /** Lends an idle instance, if it {@linkplain #mayLend may}, to the thread of {@code request}, marked as running. */
+    int lend(T request) {
+        request.become(State.RUNNING);
         int instance = instances.lend();
-        gathering.begun(instance, ticket.size(), 1);
+        gathering.begun(instance, request.size(), 1);
         return instance;
     }
 
@@ -235,14 +236,14 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
         int size = 0;
         for (int i = 0; i < sent; i++) {
-            T ticket = queue.first();
-            if (ticket == null) {
-                throw new AssertionError("a ticket of an attempt is gone");
+            T request = queue.first();
+            if (request == null) {
+                throw new AssertionError("a request of an attempt is gone");
             }
-            queue.remove(ticket);
-            ticket.become(State.RUNNING);
-            batch.add(ticket);
-            size += ticket.size();
+            queue.remove(request);
+            request.become(State.RUNNING);
+            batch.add(request);
+            size += request.size();
         }
         gathering.begun(instance, size, sent);
         keepPromises();
@@ -279,22 +280,22 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
-    public boolean withdraw(Ticket ticket, long now) {
-        if (!queue.remove(ticket)) {
+    public boolean withdraw(PendingRequest request, long now) {
+        if (!queue.remove(request)) {
             return false;
         }
-        ticket.become(State.WITHDRAWN);
-        forget(ticket);
+        request.become(State.WITHDRAWN);
+        forget(request);
         return true;
     }
 
     @Override
-    public void expire(Ticket ticket) {
-        if (ticket.delayedAtDeadline()) {
-            queue.delay(ticket);
-        } else if (queue.remove(ticket)) {
-            ticket.expire();
-            forget(ticket);
+    public void expire(PendingRequest request) {
+        if (request.delayedAtDeadline()) {
+            queue.delay(request);
+        } else if (queue.remove(request)) {
+            request.expire();
+            forget(request);
         }
     }
 
@@ -311,9 +312,9 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
-    private void forget(Ticket ticket) {
+    private void forget(PendingRequest request) {
         if (order != null) {
-            order.remove(ticket);
+            order.remove(request);
         }
         dismissStalled();
     }
@@ -352,10 +353,10 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     @Override
     public void stop(long now) {
         stopping = true;
-        for (T ticket = queue.first(); ticket != null; ticket = queue.first()) {
-            queue.remove(ticket);
-            ticket.refuse();
-            forget(ticket);
+        for (T request = queue.first(); request != null; request = queue.first()) {
+            queue.remove(request);
+            request.refuse();
+            forget(request);
         }
     }
 }

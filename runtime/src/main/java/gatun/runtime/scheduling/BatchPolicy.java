@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How tickets become batches and wait. A batch's sizes add up to {@code maxBatchSize} at most, 0 to run each alone;
- * preferred ones, ascending and not above it, are sent before all else. While an instance is idle the oldest ticket may
- * be kept for {@code maxQueueDelayNanos} in the hope of more, with 0 as long as {@link AdaptiveBatchDelay} has found to pay.
- * {@code preserveOrdering} has tickets end as submitted; {@code capacities} of priority levels count the tickets that
- * wait, or with {@code capacitiesCountSizes} their sizes.
+ * How requests become batches and wait. A batch's sizes add up to {@code maxBatchSize} at most, 0 to run each alone;
+ * preferred ones, ascending and not above it, are sent before all else. While an instance is idle the oldest request
+ * may be kept for {@code maxQueueDelayNanos} in the hope of more, with 0 as long as {@link AdaptiveBatchDelay} has
+ * found to pay. {@code preserveOrdering} has requests end as submitted; {@code capacities} of priority levels count the
+ * requests that wait, or with {@code capacitiesCountSizes} their sizes.
  */
 public record BatchPolicy(
         int maxBatchSize,
@@ -23,7 +23,7 @@ public record BatchPolicy(
         preferredBatchSizes = List.copyOf(preferredBatchSizes);
     }
 
-    /** A policy whose capacities count tickets. */
+    /** A policy whose capacities count requests. */
     public BatchPolicy(
             int maxBatchSize,
             List<Integer> preferredBatchSizes,
@@ -33,7 +33,7 @@ public record BatchPolicy(
         this(maxBatchSize, preferredBatchSizes, maxQueueDelayNanos, preserveOrdering, capacities, false);
     }
 
-    /** Each ticket alone, first in, first out; {@code queueCapacity} may wait for an instance. */
+    /** Each request alone, first in, first out; {@code queueCapacity} may wait for an instance. */
     public static BatchPolicy single(int queueCapacity) {
         return new BatchPolicy(0, List.of(), 0, false, QueueCapacities.all(queueCapacity));
     }
@@ -43,7 +43,7 @@ public record BatchPolicy(
         return new BatchPolicy(maxBatchSize, List.of(maxBatchSize), 0, false, QueueCapacities.all(queueCapacity));
     }
 
-    /** The same without batches: each ticket alone. */
+    /** The same without batches: each request alone. */
     BatchPolicy alone() {
         return new BatchPolicy(0, List.of(), 0, preserveOrdering, capacities, capacitiesCountSizes);
     }
@@ -61,7 +61,7 @@ public record BatchPolicy(
         return false;
     }
 
-    /** Tickets that may wait in each priority level: {@code own} by level, {@code usual} in the others. */
+    /** Requests that may wait in each priority level: {@code own} by level, {@code usual} in the others. */
     public record QueueCapacities(int usual, Map<Long, Integer> own) {
         /** Copies the map. */
         public QueueCapacities {

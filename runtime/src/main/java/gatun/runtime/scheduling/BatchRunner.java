@@ -8,7 +8,7 @@ import java.util.Optional;
  * Runs the batches of an instance, which its thread opens, closes, and mostly runs. Unless {@link #isBoundToThread}
  * other threads call it too, and may take that thread's place; never two at a time, each seeing the writes before.
  */
-public interface BatchRunner<T extends Ticket> {
+public interface BatchRunner<T extends PendingRequest> {
     /** The name of its thread. */
     String threadName();
 
@@ -34,12 +34,12 @@ public interface BatchRunner<T extends Ticket> {
     }
 
     /**
-     * Runs a batch of one ticket or more, leaving the result or failure in each; returns nanoseconds. A single ticket
-     * may be {@linkplain Ticket#detach detached}: its run goes on afterwards. The list is valid until this returns.
-     * Must not throw.
+     * Runs a batch of one request or more, leaving the result or failure in each; returns nanoseconds. A single request
+     * may be {@linkplain PendingRequest#detach detached}: its run goes on afterwards. The list is valid until this
+     * returns. Must not throw.
      */
     long run(List<T> batch);
 
-    /** Waits for detached tickets, and gives up what {@link #open} took; called once when it succeeded. */
+    /** Waits for detached requests, and gives up what {@link #open} took; called once when it succeeded. */
     void close();
 }

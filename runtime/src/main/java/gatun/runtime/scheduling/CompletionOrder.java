@@ -6,26 +6,26 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Accepted tickets that must end in the order in which they came. Guarded by the scheduler's lock. */
+/** Accepted requests that must end in the order in which they came. Guarded by the scheduler's lock. */
 final class CompletionOrder {
-    private final Set<Ticket> tickets = new LinkedHashSet<>();
+    private final Set<PendingRequest> requests = new LinkedHashSet<>();
 
-    /** Has a ticket that was accepted end after all that were before. */
-    void add(Ticket ticket) {
-        tickets.add(ticket);
+    /** Has a request that was accepted end after all that were before. */
+    void add(PendingRequest request) {
+        requests.add(request);
     }
 
-    /** Forgets a ticket that ended while it waited. Later ones wait too, so that none has run yet. */
-    void remove(Ticket ticket) {
-        tickets.remove(ticket);
+    /** Forgets a request that ended while it waited. Later ones wait too, so that none has run yet. */
+    void remove(PendingRequest request) {
+        requests.remove(request);
     }
 
-    /** Completes the tickets of a batch that has run, but for those that others must precede; and those freed by it. */
-    void finish(List<? extends Ticket> batch) {
-        batch.forEach(Ticket::finish);
-        Iterator<Ticket> waiting = tickets.iterator();
+    /** Completes the requests of a batch that has run, unless others must precede; and those freed by it. */
+    void finish(List<? extends PendingRequest> batch) {
+        batch.forEach(PendingRequest::finish);
+        Iterator<PendingRequest> waiting = requests.iterator();
         while (waiting.hasNext()) {
-            Ticket next = waiting.next();
+            PendingRequest next = waiting.next();
             if (!next.isFinished()) {
                 return;
             }

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntConsumer;
 
 /**
- * Runs short tickets on the submitting threads, by idle instances lent for that: waking an instance's thread takes
- * longer. {@linkplain InstanceOffers Without the lock} if nothing waits and tickets share no runs. Thread-safe.
+ * Runs short requests on the submitting threads, by idle instances lent for that: waking an instance's thread takes
+ * longer. {@linkplain InstanceOffers Without the lock} if nothing waits and requests share no runs. Thread-safe.
  */
-final class InlineExecutor<T extends Ticket> {
+final class InlineExecutor<T extends PendingRequest> {
     private final DecisionLock lock;
     private final BatchDispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
@@ -44,7 +44,7 @@ final class InlineExecutor<T extends Ticket> {
         allowed = threads.runners().stream().noneMatch(BatchRunner::isBoundToThread);
     }
 
-    /** How many tickets were run on the threads that brought them. */
+    /** How many requests were run on the threads that brought them. */
     long runCount() {
         return runs.sum();
     }
@@ -62,8 +62,8 @@ final class InlineExecutor<T extends Ticket> {
         }
     }
 
-    /** Runs a ticket on the calling thread, where an instance is on offer and the thread may be held. */
-    boolean tryRun(T ticket) {
+    /** Runs a request on the calling thread, where an instance is on offer and the thread may be held. */
+    boolean tryRun(T request) {
         int instance = offers.take();
         if (instance == Dispatcher.NONE) {
             return false;
@@ -72,38 +72,38 @@ final class InlineExecutor<T extends Ticket> {
             giveBack(instance, 0, 0);
             return false;
         }
-        ticket.become(Ticket.State.RUNNING);
-        run(instance, ticket);
+        request.become(PendingRequest.State.RUNNING);
+        run(instance, request);
         return true;
     }
 
     /** As {@link BatchDispatcher#lend}, where that may be, and a thread may be held. Called under the lock. */
-    int lend(T ticket) {
-        return allowed && dispatcher.mayLend(ticket) && inlineRuns.tryBegin(dispatcher.typicalRunNanos())
-                ? dispatcher.lend(ticket)
+    int lend(T request) {
+        return allowed && dispatcher.mayLend(request) && inlineRuns.tryBegin(dispatcher.typicalRunNanos())
+                ? dispatcher.lend(request)
                 : Dispatcher.NONE;
     }
 
-    /** Runs a ticket, for which {@code instance} was lent, on the calling thread. */
-    void run(int instance, T ticket) {
-        ticket.taken();
+    /** Runs a request, for which {@code instance} was lent, on the calling thread. */
+    void run(int instance, T request) {
+        request.taken();
         runs.increment();
         long ranNanos = 0;
         try {
-            ranNanos = threads.get(instance).runElsewhere(alone(ticket));
+            ranNanos = threads.get(instance).runElsewhere(alone(request));
         } finally {
             int waiting = dispatcher.pendingCount();
             inlineRuns.end();
-            if (!ticket.isDetached()) {
-                ticket.completeHere();
+            if (!request.isDetached()) {
+                request.completeHere();
             }
             giveBack(instance, ranNanos, waiting);
         }
     }
 
     @SuppressWarnings("unchecked") // it is what the list holds
-    private List<T> alone(T ticket) {
-        return (List<T>) ticket.alone();
+    private List<T> alone(T request) {
+        return (List<T>) request.alone();
     }
 
     private void giveBack(int instance, long ranNanos, int waiting) {
@@ -123,7 +123,7 @@ final class InlineExecutor<T extends Ticket> {
             long now = System.nanoTime();
             dispatcher.ranAlone(offers.runs(instance), offers.takeNanos(instance));
             if (untoldNanos > 0) {
-                dispatcher.ran(instance, untoldNanos, waiting, now);
+                dispatcher.recordRun(instance, untoldNanos, waiting, now);
             }
             woken = dispatcher.giveBack(instance, now);
         } finally {
@@ -159,7 +159,7 @@ final class InlineExecutor<T extends Ticket> {
      * Idle instances that request threads take and give back without the scheduler's lock. Each has a word in cache lines
      * of its own, so that cores share none. Whoever locks first {@linkplain #recall recalls} all: an offered instance is
      * withheld, a taken one comes back under the lock. As both sides compare and set the same word, either the locker finds
-     * it idle, or its borrower finds it withheld, locks, and sees what has come to the queue. No ticket is left lying.
+     * it idle, or its borrower finds it withheld, locks, and sees what has come to the queue. No request is left lying.
      *
      * <pre> WITHHELD -> OFFERED <-> TAKEN -> WITHHELD
      *           OFFERED -> WITHHELD -> TAKEN, of one that was lent under the lock </pre>

@@ -13,7 +13,7 @@ final class InstanceSequences {
     /** Those of which a step waits and none runs; the one that has been so for longest first. */
     private final Set<Sequence> ready = new LinkedHashSet<>();
 
-    private final Chain<Sequence> idle = new Chain<>();
+    private final IntrusiveList<Sequence> idle = new IntrusiveList<>();
 
     /** Whether others may get its free slots. */
     boolean admitted;
@@ -73,7 +73,7 @@ final class InstanceSequences {
         return ready;
     }
 
-    Chain<Sequence> idle() {
+    IntrusiveList<Sequence> idle() {
         return idle;
     }
 

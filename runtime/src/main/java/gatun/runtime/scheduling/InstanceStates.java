@@ -18,7 +18,7 @@ final class InstanceStates {
         /** Sleeps until its {@link RunPermit} has come. */
         STALLED,
         RUNNING,
-        /** Runs a ticket on the thread that brought it; its own thread sleeps. */
+        /** Runs a request on the thread that brought it; its own thread sleeps. */
         LENT,
         /** As {@link #LENT}, and ends when it is given back. */
         LENT_LAST,

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * The platform thread of one instance, which parks when idle and is woken directly. Unless the runner is bound to a
  * thread, a long idle thread ends and the next work starts another: idle models cost no threads.
  */
-final class InstanceThread<T extends Ticket> {
+final class InstanceThread<T extends PendingRequest> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThread.class);
 
     /** How long a thread that could end waits for work. */
@@ -67,7 +67,7 @@ final class InstanceThread<T extends Ticket> {
     private volatile boolean retired;
 
     /**
-     * A thread that has not started. {@code loop} runs tickets on it once it is woken, and returns true when the
+     * A thread that has not started. {@code loop} runs requests on it once it is woken, and returns true when the
      * scheduler has ended, false when {@link #sleep} was; {@code broken} is told when it throws, and only the instance
      * ends then.
      */
@@ -195,7 +195,7 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Runs tickets that are marked as running; returns the nanoseconds. Logs a fault of the runner. */
+    /** Runs requests that are marked as running; returns the nanoseconds. Logs a fault of the runner. */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
         try {

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The threads of a scheduler, one for each instance of its model. Thread-safe. */
-final class InstanceThreads<T extends Ticket> {
+final class InstanceThreads<T extends PendingRequest> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThreads.class);
 
     /** How long the other runners of one that failed to open may still take to open and close. */
@@ -22,7 +22,7 @@ final class InstanceThreads<T extends Ticket> {
     private final Runnable stop;
     private final Duration idle;
 
-    /** Whether the scheduler takes no more tickets because one of the threads has ended by a fault. */
+    /** Whether the scheduler takes no more requests because one of the threads has ended by a fault. */
     private volatile boolean broken;
 
     /** By instance; replaced as a whole, under {@link #changing}. */
@@ -79,7 +79,7 @@ final class InstanceThreads<T extends Ticket> {
         open(threads);
     }
 
-    private static <T extends Ticket> void open(List<InstanceThread<T>> opening) {
+    private static <T extends PendingRequest> void open(List<InstanceThread<T>> opening) {
         opening.forEach(InstanceThread::start);
         Runnable aborting = () -> opening.forEach(InstanceThread::abortOpening);
         opening.forEach(thread -> thread.awaitOpen(aborting));
@@ -204,8 +204,8 @@ final class InstanceThreads<T extends Ticket> {
     }
 
     /**
-     * Waits for all threads, also retired ones, to end; whether they have. Call it once no more tickets are taken. Ends
-     * resting instances itself, since a thread for each would be many when a server stops.
+     * Waits for all threads, also retired ones, to end; whether they have. Call it once no more requests are taken.
+     * Ends resting instances itself, since a thread for each would be many when a server stops.
      */
     boolean join(Duration grace) {
         threads.forEach(InstanceThread::endIfResting);
@@ -215,7 +215,7 @@ final class InstanceThreads<T extends Ticket> {
         return join(former, deadline) && ended;
     }
 
-    private static <T extends Ticket> boolean join(List<InstanceThread<T>> joined, long deadline) {
+    private static <T extends PendingRequest> boolean join(List<InstanceThread<T>> joined, long deadline) {
         boolean ended = true;
         for (InstanceThread<T> thread : joined) {
             ended &= thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));

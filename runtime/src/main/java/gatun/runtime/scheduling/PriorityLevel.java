@@ -3,13 +3,13 @@ package gatun.runtime.scheduling;
 
 import org.jspecify.annotations.Nullable;
 
-/** The tickets of a priority level: first in, first out, then those put back. Guarded by the scheduler's lock. */
+/** The requests of a priority level: first in, first out, then those put back. Guarded by the scheduler's lock. */
 final class PriorityLevel {
     private final long number;
-    private final Chain<Ticket> punctual = new Chain<>();
-    private final Chain<Ticket> delayed = new Chain<>();
+    private final IntrusiveList<PendingRequest> punctual = new IntrusiveList<>();
+    private final IntrusiveList<PendingRequest> delayed = new IntrusiveList<>();
 
-    /** The load against the level's capacity, without tickets for which an instance is on its way. */
+    /** The load against the level's capacity, without requests for which an instance is on its way. */
     int load;
 
     PriorityLevel(long number) {
@@ -24,34 +24,34 @@ final class PriorityLevel {
         return punctual.size() == 0 && delayed.size() == 0;
     }
 
-    /** The ticket whose turn it is in this level; null when none waits. */
+    /** The request whose turn it is in this level; null when none waits. */
     @Nullable
-    Ticket first() {
-        Ticket first = punctual.first();
+    PendingRequest first() {
+        PendingRequest first = punctual.first();
         return first != null ? first : delayed.first();
     }
 
-    /** The ticket whose turn it is in this level after {@code ticket}, which waits here; null when none is. */
+    /** The request whose turn it is in this level after {@code request}, which waits here; null when none is. */
     @Nullable
-    Ticket after(Ticket ticket) {
-        Ticket later = ticket.later;
-        return later != null || ticket.delayed ? later : delayed.first();
+    PendingRequest after(PendingRequest request) {
+        PendingRequest next = request.next;
+        return next != null || request.delayed ? next : delayed.first();
     }
 
-    void add(Ticket ticket) {
-        punctual.add(ticket);
-        ticket.waitsIn = this;
+    void add(PendingRequest request) {
+        punctual.add(request);
+        request.waitsIn = this;
     }
 
-    /** Puts a ticket that waits here, and was not put back before, behind all others. */
-    void delay(Ticket ticket) {
-        punctual.remove(ticket);
-        ticket.delayed = true;
-        delayed.add(ticket);
+    /** Puts a request that waits here, and was not put back before, behind all others. */
+    void delay(PendingRequest request) {
+        punctual.remove(request);
+        request.delayed = true;
+        delayed.add(request);
     }
 
-    void remove(Ticket ticket) {
-        (ticket.delayed ? delayed : punctual).remove(ticket);
-        ticket.waitsIn = null;
+    void remove(PendingRequest request) {
+        (request.delayed ? delayed : punctual).remove(request);
+        request.waitsIn = null;
     }
 }

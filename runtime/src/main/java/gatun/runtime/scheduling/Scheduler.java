@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Runs tickets on a model's instances as a {@link Dispatcher} decides; has clock, lock and threads. Thread-safe. */
-public final class Scheduler<T extends Ticket> implements Ticket.Queue {
+/** Runs requests on a model's instances as a {@link Dispatcher} decides; has clock, lock and threads. Thread-safe. */
+public final class Scheduler<T extends PendingRequest> implements PendingRequest.Queue {
     private final DecisionLock lock = new DecisionLock();
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
     private final LongAdder runsOnInstanceThreads = new LongAdder();
 
-    /** Null where every ticket runs on the thread of its instance. */
+    /** Null where every request runs on the thread of its instance. */
     private final @Nullable InlineExecutor<T> lent;
 
     private Scheduler(
@@ -51,18 +51,19 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
      * Has each runner, at least one, opened by its own thread and waits for all. When one fails, closes the others and
      * throws its failure.
      */
-    public static <T extends Ticket> Scheduler<T> open(
+    public static <T extends PendingRequest> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
         return open(policy, runners, tuning, RunPlacement.of(tuning.learns(Subject.THREADS)), InstanceThread.IDLE);
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
-    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
+    public static <T extends PendingRequest> Scheduler<T> open(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
         return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, with {@code placement}, and threads that end after {@code idle}. */
-    static <T extends Ticket> Scheduler<T> open(
+    static <T extends PendingRequest> Scheduler<T> open(
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
             Tuning tuning,
@@ -72,7 +73,8 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, for steps of sequences, each on one instance. */
-    public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
+    public static <T extends PendingRequest> Scheduler<T> open(
+            SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
         return new Scheduler<>(policy, runners, InstanceThread.IDLE).opened();
     }
 
@@ -87,7 +89,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return this;
     }
 
-    /** Has each ticket run alone from now on, whatever the policy says. To be called before the first is submitted. */
+    /** Has each request run alone from now on, whatever the policy says. To be called before the first is submitted. */
     public void runAlone() {
         lock.lock();
         try {
@@ -103,10 +105,10 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         }
     }
 
-    /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
-    public Admission submit(T ticket) {
-        ticket.submitTo(this);
-        if (lent != null && lent.tryRun(ticket)) {
+    /** Takes a request, which must be new, or refuses it. Never blocks for longer than a queue operation. */
+    public Admission submit(T request) {
+        request.submitTo(this);
+        if (lent != null && lent.tryRun(request)) {
             return Admission.ACCEPTED;
         }
         Admission admission = Admission.ACCEPTED;
@@ -115,10 +117,10 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         int instance;
         lock.lock();
         try {
-            instance = lent == null ? Dispatcher.NONE : lent.lend(ticket);
+            instance = lent == null ? Dispatcher.NONE : lent.lend(request);
             if (instance == Dispatcher.NONE) {
                 long now = System.nanoTime();
-                admission = dispatcher.submit(ticket, now);
+                admission = dispatcher.submit(request, now);
                 woken = dispatcher.instanceToWake(now);
                 ended = dispatcher.takeEnded();
             }
@@ -126,12 +128,12 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
             lock.unlock();
         }
         if (lent != null && instance != Dispatcher.NONE) {
-            lent.run(instance, ticket);
+            lent.run(instance, request);
             return admission;
         }
         follow(woken, ended);
         if (admission == Admission.ACCEPTED) {
-            ticket.taken();
+            request.taken();
         }
         return admission;
     }
@@ -149,14 +151,14 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     @Override
-    public boolean withdraw(Ticket ticket) {
+    public boolean withdraw(PendingRequest request) {
         boolean withdrawn;
         int woken;
         List<Sequence> ended;
         lock.lock();
         try {
             long now = System.nanoTime();
-            withdrawn = dispatcher.withdraw(ticket, now);
+            withdrawn = dispatcher.withdraw(request, now);
             woken = dispatcher.instanceToWake(now);
             ended = dispatcher.takeEnded();
         } finally {
@@ -167,12 +169,12 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     @Override
-    public void expire(Ticket ticket) {
+    public void expire(PendingRequest request) {
         int woken;
         List<Sequence> ended;
         lock.lock();
         try {
-            dispatcher.expire(ticket);
+            dispatcher.expire(request);
             // Without it, or behind them, the others may be a batch that waits for nothing more.
             woken = dispatcher.instanceToWake(System.nanoTime());
             ended = dispatcher.takeEnded();
@@ -182,12 +184,12 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         follow(woken, ended);
     }
 
-    /** How many tickets wait for an instance. */
+    /** How many requests wait for an instance. */
     public int pendingCount() {
         return dispatcher.pendingCount();
     }
 
-    /** How many instances run tickets. */
+    /** How many instances run requests. */
     public int busyCount() {
         lock.lock();
         try {
@@ -227,12 +229,12 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         }
     }
 
-    /** As {@link #take}; a fault ends the tickets that it has taken out of the queue already. */
+    /** As {@link #take}; a fault ends the requests that it has taken out of the queue already. */
     private long takeOrRefuse(InstanceThread<T> thread, LastRun last, List<T> batch) {
         try {
             return take(thread, last, batch);
         } catch (Throwable t) {
-            batch.forEach(Ticket::refuse);
+            batch.forEach(PendingRequest::refuse);
             throw t;
         }
     }
@@ -246,7 +248,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         try {
             long now = System.nanoTime();
             if (last.nanos > 0) {
-                dispatcher.ran(thread.ordinal(), last.nanos, last.waiting, now);
+                dispatcher.recordRun(thread.ordinal(), last.nanos, last.waiting, now);
             }
             sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
             woken = dispatcher.instanceToWake(now);
@@ -258,7 +260,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return sleepNanos;
     }
 
-    /** Runs a batch and ends its tickets. States of sequences that end are freed before their clients are woken. */
+    /** Runs a batch and ends its requests. States of sequences that end are freed before their clients are woken. */
     private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
         last.nanos = 0;
         runsOnInstanceThreads.increment();
@@ -266,7 +268,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
             last.nanos = thread.run(batch);
         } finally {
             last.waiting = dispatcher.pendingCount();
-            batch.removeIf(Ticket::isDetached);
+            batch.removeIf(PendingRequest::isDetached);
             if (!batch.isEmpty()) {
                 end(batch);
             }
@@ -279,7 +281,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         /** How long it took; 0 when the instance has slept since. */
         private long nanos;
 
-        /** How many tickets waited before anybody knew that it had ended. */
+        /** How many requests waited before anybody knew that it had ended. */
         private int waiting;
     }
 
@@ -287,13 +289,13 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         if (dispatcher.followsRuns()) {
             finish(batch);
         }
-        batch.forEach(Ticket::complete);
+        batch.forEach(PendingRequest::complete);
     }
 
     @Override
     @SuppressWarnings("unchecked") // it was submitted to this
-    public void endDetached(Ticket ticket) {
-        end(List.of((T) ticket));
+    public void endDetached(PendingRequest request) {
+        end(List.of((T) request));
     }
 
     private void finish(List<T> batch) {
@@ -309,7 +311,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     }
 
     /**
-     * Runs tickets by other runners from now on; refuses and delays none. Waits until the {@code added} ones are open;
+     * Runs requests by other runners from now on; refuses and delays none. Waits until the {@code added} ones are open;
      * when one fails, closes those, throws its failure, and nothing has changed. {@code removed} ones begin nothing
      * new, and each is closed by its thread, not waited for, when it has finished what only it can. One runner must
      * stay. For one caller at a time. False when nothing was changed because the scheduler stops.
@@ -331,7 +333,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return true;
     }
 
-    /** Refuses new tickets without waiting; accepted ones still end, and then the instances. Idempotent. */
+    /** Refuses new requests without waiting; accepted ones still end, and then the instances. Idempotent. */
     public void drain() {
         end(true);
     }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * Requests that run one after the other: those that wait, and the slot of an instance once there is one. Guarded by the
  * scheduler's lock, but for what the instance's thread does with it during a run.
  */
-public final class Sequence extends Link<Sequence> {
+public final class Sequence extends IntrusiveList.Node<Sequence> {
     static final int NONE = -1;
 
     private final Object id;
 
     /** The steps that wait, in the order of the client. */
-    final Chain<Ticket> waiting = new Chain<>();
+    final IntrusiveList<PendingRequest> waiting = new IntrusiveList<>();
 
     private int instance = NONE;
     private int slot = NONE;
@@ -69,25 +69,25 @@ public final class Sequence extends Link<Sequence> {
     }
 
     /** Has a new step wait behind the others. */
-    void append(Ticket ticket) {
-        SequenceStep step = ticket.step();
+    void append(PendingRequest request) {
+        SequenceStep step = request.step();
         step.join(this);
         if (startDue) {
             step.start();
             startDue = false;
         }
-        waiting.add(ticket);
+        waiting.add(request);
         closed = step.ends();
     }
 
     /** Notes that one of the steps that wait runs now. */
-    void run(Ticket ticket) {
-        waiting.remove(ticket);
+    void run(PendingRequest request) {
+        waiting.remove(request);
         running = true;
     }
 
     /** Begins the sequence with {@code next}, or with the step that comes next: the first one did not run. */
-    void passStartOn(@Nullable Ticket next) {
+    void passStartOn(@Nullable PendingRequest next) {
         if (next != null) {
             next.step().start();
         } else {

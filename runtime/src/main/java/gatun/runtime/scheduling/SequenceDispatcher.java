@@ -2,7 +2,7 @@
 package gatun.runtime.scheduling;
 
 import gatun.runtime.scheduling.Dispatcher.Admission;
-import gatun.runtime.scheduling.Ticket.State;
+import gatun.runtime.scheduling.PendingRequest.State;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  * finishes. An instance whose {@linkplain RunPermits turn} has not come takes nothing, and gives it up when no step
  * waits.
  */
-final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
+final class SequenceDispatcher<T extends PendingRequest> implements Dispatcher<T> {
     private final SequencePolicy policy;
     private final RunPermits turns;
     private final SequenceSlots slots;
@@ -37,10 +37,10 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final List<Sequence> ended = new ArrayList<>();
     private volatile int pending;
 
-    /** Whether no more tickets are taken. */
+    /** Whether no more requests are taken. */
     private boolean stopping;
 
-    /** Whether tickets that wait are refused. */
+    /** Whether requests that wait are refused. */
     private boolean refusing;
 
     SequenceDispatcher(SequencePolicy policy, int instanceCount, RunPermits turns) {
@@ -76,11 +76,11 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
-    public Admission submit(T ticket, long now) {
+    public Admission submit(T request, long now) {
         if (stopping) {
             return Admission.STOPPING;
         }
-        SequenceStep step = ticket.step();
+        SequenceStep step = request.step();
         Sequence sequence = open.get(step.id());
         if (sequence != null && sequence.isIdle() && policy.isIdleForTooLong(sequence.idleSince, now)) {
             slots.instanceOf(sequence).idle().remove(sequence);
@@ -93,21 +93,21 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         if (pending >= policy.queueCapacity()) {
             return Admission.QUEUE_FULL;
         }
-        ticket.submittedNanos = now;
-        ticket.become(State.QUEUED);
+        request.submittedNanos = now;
+        request.become(State.QUEUED);
         count(1);
         if (sequence == null) {
-            begin(ticket, now);
+            begin(request, now);
         } else {
-            proceed(sequence, ticket, now);
+            proceed(sequence, request, now);
         }
         return Admission.ACCEPTED;
     }
 
-    private void begin(T ticket, long now) {
-        SequenceStep step = ticket.step();
+    private void begin(T request, long now) {
+        SequenceStep step = request.step();
         Sequence sequence = new Sequence(step.id());
-        sequence.append(ticket);
+        sequence.append(request);
         if (!sequence.closed) {
             open.put(step.id(), sequence);
         }
@@ -116,9 +116,9 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
-    private void proceed(Sequence sequence, T ticket, long now) {
+    private void proceed(Sequence sequence, T request, long now) {
         boolean idle = sequence.isIdle();
-        sequence.append(ticket);
+        sequence.append(request);
         if (sequence.closed) {
             open.remove(sequence.id());
         }
@@ -205,11 +205,11 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
             instance.stalled = false;
             instance.runs = true;
             candidates.moveTo(batch);
-            for (T ticket : batch) {
-                Sequence sequence = ticket.step().sequence();
+            for (T request : batch) {
+                Sequence sequence = request.step().sequence();
                 instance.ready().remove(sequence);
-                sequence.run(ticket);
-                ticket.become(State.RUNNING);
+                sequence.run(request);
+                request.become(State.RUNNING);
             }
             count(-batch.size());
             return 0;
@@ -239,15 +239,15 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     @Override
     public void finish(List<T> batch, long now) {
         for (int i = 0; i < batch.size(); i++) {
-            T ticket = batch.get(i);
-            SequenceStep step = ticket.step();
+            T request = batch.get(i);
+            SequenceStep step = request.step();
             Sequence sequence = step.sequence();
             sequence.running = false;
             if (step.starts() && !step.isDone()) {
                 sequence.passStartOn(sequence.waiting.first());
             }
             if (step.isAgain()) {
-                runAgain(ticket, sequence, now);
+                runAgain(request, sequence, now);
             }
             if (sequence.waiting.size() > 0) {
                 ready(sequence, now);
@@ -255,18 +255,18 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
                 rest(sequence, now);
             }
         }
-        batch.removeIf(ticket -> ticket.state() != State.RUNNING);
+        batch.removeIf(request -> request.state() != State.RUNNING);
     }
 
-    private void runAgain(T ticket, Sequence sequence, long now) {
+    private void runAgain(T request, Sequence sequence, long now) {
         if (refusing) {
-            ticket.refuse();
+            request.refuse();
             return;
         }
-        ticket.step().goOn();
-        ticket.submittedNanos = now;
-        ticket.become(State.QUEUED);
-        sequence.waiting.add(ticket);
+        request.step().goOn();
+        request.submittedNanos = now;
+        request.become(State.QUEUED);
+        sequence.waiting.add(request);
         count(1);
     }
 
@@ -292,12 +292,12 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
 
     /** {@inheritDoc} The other steps of its sequence that wait are taken out too, and the sequence takes no more. */
     @Override
-    public boolean withdraw(Ticket ticket, long now) {
-        if (ticket.state() != State.QUEUED) {
+    public boolean withdraw(PendingRequest request, long now) {
+        if (request.state() != State.QUEUED) {
             return false;
         }
-        Sequence sequence = ticket.step().sequence();
-        endWaiting(sequence, Ticket::withdraw);
+        Sequence sequence = request.step().sequence();
+        endWaiting(sequence, PendingRequest::withdraw);
         if (!sequence.hasSlot()) {
             forget(sequence);
             return true;
@@ -315,14 +315,14 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         return true;
     }
 
-    /** Ends a ticket that timed out while its sequence waits for a slot, with the sequence; no other. */
+    /** Ends a request that timed out while its sequence waits for a slot, with the sequence; no other. */
     @Override
-    public void expire(Ticket ticket) {
-        if (ticket.state() != State.QUEUED || ticket.step().sequence().hasSlot()) {
+    public void expire(PendingRequest request) {
+        if (request.state() != State.QUEUED || request.step().sequence().hasSlot()) {
             return;
         }
-        Sequence sequence = ticket.step().sequence();
-        endWaiting(sequence, Ticket::expire);
+        Sequence sequence = request.step().sequence();
+        endWaiting(sequence, PendingRequest::expire);
         forget(sequence);
     }
 
@@ -344,14 +344,14 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     public void stop(long now) {
         stopping = true;
         refusing = true;
-        slots.takeBacklog().forEach(sequence -> endWaiting(sequence, Ticket::refuse));
+        slots.takeBacklog().forEach(sequence -> endWaiting(sequence, PendingRequest::refuse));
         open.clear();
         for (InstanceSequences instance : slots.instances()) {
             endIdle(instance, now);
             for (int slot = 0; slot < instance.slotCount(); slot++) {
                 Sequence sequence = instance.at(slot);
                 if (sequence != null) {
-                    endWaiting(sequence, Ticket::refuse);
+                    endWaiting(sequence, PendingRequest::refuse);
                     if (instance.ready().remove(sequence)) {
                         rest(sequence, now);
                     }
@@ -360,11 +360,11 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
-    private void endWaiting(Sequence sequence, Consumer<Ticket> end) {
-        for (Ticket ticket = sequence.waiting.first(); ticket != null; ticket = sequence.waiting.first()) {
-            sequence.waiting.remove(ticket);
+    private void endWaiting(Sequence sequence, Consumer<PendingRequest> end) {
+        for (PendingRequest request = sequence.waiting.first(); request != null; request = sequence.waiting.first()) {
+            sequence.waiting.remove(request);
             count(-1);
-            end.accept(ticket);
+            end.accept(request);
         }
     }
 

@@ -4,8 +4,8 @@ package gatun.runtime.scheduling;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ticket's part in a sequence. Runs once, or as often as the model wants in an iterative sequence. Written under the
- * scheduler's lock before the ticket runs; read by the instance's thread while it runs.
+ * A request's part in a sequence. Runs once, or as often as the model wants in an iterative sequence. Written under the
+ * scheduler's lock before the request runs; read by the instance's thread while it runs.
  */
 public final class SequenceStep {
     private final Object id;
@@ -14,7 +14,7 @@ public final class SequenceStep {
     private boolean done;
     private boolean again;
 
-    /** Guarded by the scheduler's lock until the ticket runs. */
+    /** Guarded by the scheduler's lock until the request runs. */
     private @Nullable Sequence sequence;
 
     /** A step that no scheduler has seen; {@code id} is the same for all of its sequence, by {@code equals}. */
@@ -39,7 +39,7 @@ public final class SequenceStep {
         return ends;
     }
 
-    /** The sequence that this is a step of. For a ticket that runs. */
+    /** The sequence that this is a step of. For a request that runs. */
     public Sequence sequence() {
         Sequence known = sequence;
         if (known == null) {

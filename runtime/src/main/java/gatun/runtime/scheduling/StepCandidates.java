@@ -7,9 +7,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /** Forms batches of an instance's steps, and knows the result of the last attempt. Guarded by the scheduler's lock. */
-final class StepCandidates<T extends Ticket> {
-    private static final Comparator<Ticket> BY_SLOT =
-            Comparator.comparingInt(ticket -> ticket.step().sequence().slot());
+final class StepCandidates<T extends PendingRequest> {
+    private static final Comparator<PendingRequest> BY_SLOT =
+            Comparator.comparingInt(request -> request.step().sequence().slot());
 
     private final SequencePolicy policy;
     private final BatchPolicy batches;
@@ -33,10 +33,10 @@ final class StepCandidates<T extends Ticket> {
         long oldest = now;
         boolean blocked = false;
         for (Sequence sequence : instance.ready()) {
-            T ticket = first(sequence);
-            oldest = Math.min(oldest, ticket.submittedNanos);
-            if (found.isEmpty() || ticket.joins(found.getFirst())) {
-                found.add(ticket);
+            T request = first(sequence);
+            oldest = Math.min(oldest, request.submittedNanos);
+            if (found.isEmpty() || request.joins(found.getFirst())) {
+                found.add(request);
             } else if (policy.strategy() == SequencePolicy.Strategy.OLDEST) {
                 blocked = true;
                 break;
@@ -58,13 +58,13 @@ final class StepCandidates<T extends Ticket> {
         return count > 0;
     }
 
-    @SuppressWarnings("unchecked") // only a dispatcher of T puts tickets in
+    @SuppressWarnings("unchecked") // only a dispatcher of T puts requests in
     private T first(Sequence sequence) {
-        Ticket ticket = sequence.waiting.first();
-        if (ticket == null) {
+        PendingRequest request = sequence.waiting.first();
+        if (request == null) {
             throw new AssertionError("sequence " + sequence.id() + " is ready and has no step");
         }
-        return (T) ticket;
+        return (T) request;
     }
 
     /** Moves the formed batch to {@code batch}, by slot where the strategy keeps steps in place. */

@@ -15,13 +15,14 @@ import gatun.runtime.WarmUpSource;
 import gatun.runtime.cache.LocalCache;
 import gatun.runtime.cache.RemoteCache;
 import gatun.runtime.cache.ResponseCache;
+import gatun.runtime.execution.ServedModel;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.repository.IsolationRule;
-import gatun.runtime.repository.RepositorySettings;
+import gatun.runtime.repository.LoadResources;
+import gatun.runtime.repository.ModelLocations;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import gatun.spi.Isolation;
@@ -38,13 +39,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** The options of a {@link GatunServer}, as a builder: each method changes one. Used by one thread. */
 public final class ServerOptions {
     /** How long running requests may take when the server closes, without {@link #exitTimeout}. */
     public static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
-
-    private static final int DEFAULT_QUEUE_LIMIT = 4096;
 
     final BufferPool buffers;
     final RegionRegistry regions;
@@ -61,9 +61,7 @@ public final class ServerOptions {
     private String version = "unknown";
     private WarmUpSource warmUps = WarmUpSource.NONE;
     Consumer<Runnable> stopping = action -> {};
-    private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
-    private boolean trustsClients;
     private long responseCacheByteSize;
     private Optional<ResponseStore> responseStore = Optional.empty();
     LimitSettings limits = LimitSettings.standard();
@@ -72,7 +70,6 @@ public final class ServerOptions {
     AccessLog accessLog = AccessLog.OFF;
     private Consumer<ModelConfig> configurationRule = config -> {};
     Optional<RepositoryRefresh> repositoryRefresh = Optional.empty();
-    private boolean logged = true;
     Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
     private ServerOptions(BufferPool buffers, RegionRegistry regions) {
@@ -144,33 +141,23 @@ public final class ServerOptions {
 
     /** Sets who decides which models are loaded. */
     public ServerOptions controlMode(ControlMode mode) {
-        Control old = models.control();
-        return models(models.with(
-                new Control(mode, old.pollInterval(), old.loadModels(), old.exitOnError(), old.strictReadiness())));
+        return control(mode, models.control().pollInterval(), models.control().loadModels());
     }
 
     /** Sets the time between two looks at the repositories, where the server follows their changes. */
     public ServerOptions pollInterval(Duration interval) {
-        Control old = models.control();
-        return models(models.with(
-                new Control(old.mode(), interval, old.loadModels(), old.exitOnError(), old.strictReadiness())));
+        return control(models.control().mode(), interval, models.control().loadModels());
     }
 
     /** Loads only these models at start. */
     public ServerOptions onlyModels(List<String> names) {
-        Control old = models.control();
-        return models(models.with(new Control(
-                old.mode(),
-                old.pollInterval(),
-                Optional.of(List.copyOf(names)),
-                old.exitOnError(),
-                old.strictReadiness())));
+        return control(models.control().mode(), models.control().pollInterval(), Optional.of(List.copyOf(names)));
     }
 
-    /** Lets engines use clients' memory in place always; otherwise only where clients' changes do no harm. */
-    public ServerOptions trustClients(boolean enabled) {
-        trustsClients = enabled;
-        return this;
+    private ServerOptions control(ControlMode mode, Duration pollInterval, Optional<List<String>> loadModels) {
+        Control old = models.control();
+        return models(models.with(
+                new Control(mode, pollInterval, loadModels, old.exitOnError(), old.strictReadiness(), old.logged())));
     }
 
     /** The name of the server in metadata. */
@@ -197,12 +184,6 @@ public final class ServerOptions {
         return this;
     }
 
-    /** How many requests may wait for a model whose configuration sets no limit; at least 1. */
-    public ServerOptions queueLimit(int count) {
-        queueLimit = Math.max(1, count);
-        return this;
-    }
-
     /** How requests share runs of models whose configuration does not say it; without this call, not at all. */
     public ServerOptions batching(BatchingRules rules) {
         batching = rules;
@@ -224,12 +205,6 @@ public final class ServerOptions {
     /** Brings directories of models up to date before they are looked at. */
     public ServerOptions repositoryRefresh(RepositoryRefresh refresh) {
         repositoryRefresh = Optional.of(refresh);
-        return this;
-    }
-
-    /** Whether the log tells which models come and go; without this call it does, and it tells failures in any case. */
-    public ServerOptions logged(boolean enabled) {
-        logged = enabled;
         return this;
     }
 
@@ -269,20 +244,19 @@ public final class ServerOptions {
         return this;
     }
 
-    RepositorySettings repository() {
-        return new RepositorySettings(
-                models,
-                new RepositorySettings.Sources(repositories, singleModels, listed.orElse(List.of()), reloadFolders),
-                warmUps,
-                configurationRule,
-                responseStore.isPresent(),
-                new RepositorySettings.Scheduling(
-                        queueLimit,
-                        batching,
-                        models.runs().rateLimit().map(RateLimiter::of).orElseGet(RateLimiter::off),
-                        trustsClients),
+    ModelLocations locations() {
+        return new ModelLocations(repositories, singleModels, listed.orElse(List.of()), reloadFolders);
+    }
+
+    /** @param cached puts the cache of responses before a model that wants it */
+    LoadResources loadResources(UnaryOperator<ServedModel> cached) {
+        return new LoadResources(
+                buffers,
                 limits.model(),
-                logged);
+                warmUps,
+                batching,
+                configurationRule,
+                new LoadResources.Caching(cached, responseStore.isPresent()));
     }
 
     ServerMetadata metadata() {

@@ -36,14 +36,19 @@ record ServerParts(
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
-                options.repository(), backends, options.buffers, remembering(cache, options.buffers), listeners, files);
+                options.models,
+                options.locations(),
+                options.loadResources(cached(cache, options.buffers)),
+                backends,
+                listeners,
+                files);
         options.repositoryRefresh.ifPresent(repository::refreshBy);
         calls.connect(repository);
         options.stopping.accept(repository::endLoads);
         return new ServerParts(backends, repository, cache, listeners, metrics);
     }
 
-    private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
+    private static UnaryOperator<ServedModel> cached(Optional<ResponseCache> cache, BufferPool buffers) {
         return model ->
                 cache.map(present -> CachedModel.of(model, present, buffers)).orElse(model);
     }

@@ -6,6 +6,7 @@ import com.google.gson.stream.JsonWriter;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ElementValues;
 import gatun.memory.tensor.TensorSpec;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -18,7 +19,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -169,28 +169,9 @@ final class TraceJson {
         }
 
         private static String element(Datatype datatype, MemorySegment bytes, long at) {
-            return switch (datatype) {
-                case BOOL -> bytes.get(ValueLayout.JAVA_BYTE, at) == 0 ? "0" : "1";
-                case INT8 -> Byte.toString(bytes.get(ValueLayout.JAVA_BYTE, at));
-                case UINT8 -> Integer.toString(Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, at)));
-                case INT16 -> Short.toString(bytes.get(ElementLayouts.INT16, at));
-                case UINT16 -> Integer.toString(Short.toUnsignedInt(bytes.get(ElementLayouts.INT16, at)));
-                case INT32 -> Integer.toString(bytes.get(ElementLayouts.INT32, at));
-                case UINT32 -> Integer.toUnsignedString(bytes.get(ElementLayouts.INT32, at));
-                case INT64 -> Long.toString(bytes.get(ElementLayouts.INT64, at));
-                case UINT64 -> Long.toUnsignedString(bytes.get(ElementLayouts.INT64, at));
-                case FP16 -> Float.toString(Float.float16ToFloat(bytes.get(ElementLayouts.INT16, at)));
-                case BF16 -> Float.toString(Float.intBitsToFloat(bytes.get(ElementLayouts.INT16, at) << Short.SIZE));
-                case FP32 -> Float.toString(bytes.get(ElementLayouts.FP32, at));
-                case FP64 -> Double.toString(bytes.get(ElementLayouts.FP64, at));
-                default ->
-                    "0x"
-                            + HexFormat.of()
-                                    .formatHex(bytes.asSlice(at, datatype.byteSize())
-                                            .toArray(ValueLayout.JAVA_BYTE));
-                case BYTES, INVALID ->
-                    throw new IllegalArgumentException(datatype + " has no elements of a fixed size");
-            };
+            return datatype == Datatype.BOOL
+                    ? Byte.toString(bytes.get(ValueLayout.JAVA_BYTE, at))
+                    : ElementValues.text(datatype, bytes, at);
         }
     }
 }

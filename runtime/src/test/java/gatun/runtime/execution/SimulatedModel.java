@@ -101,7 +101,7 @@ public final class SimulatedModel {
         private final InferenceRequest request;
         private final int firstElement;
         private final List<Window> windows = new ArrayList<>();
-        private InferenceTicket ticket;
+        private PendingInference pending;
         private boolean mayNotBeAnswered;
         private boolean ended;
 
@@ -223,7 +223,7 @@ public final class SimulatedModel {
                 output(work, "echo", byteSize);
             }
         }
-        work.ticket = check.ticket(work.request, System.nanoTime());
+        work.pending = check.pending(work.request, System.nanoTime());
         return work;
     }
 
@@ -251,10 +251,10 @@ public final class SimulatedModel {
     /** An instance runs a batch. */
     public void run(int instance, List<Work> batch) {
         failed.clear();
-        instances.get(instance).run(batch.stream().map(work -> work.ticket).toList());
+        instances.get(instance).run(batch.stream().map(work -> work.pending).toList());
         for (Work work : batch) {
-            boolean runFailed = failed.getOrDefault(work.ticket, false);
-            assertThat(work.ticket.hasFailed())
+            boolean runFailed = failed.getOrDefault(work.pending, false);
+            assertThat(work.pending.hasFailed())
                     .as("failed, with a run that " + (runFailed ? "failed" : "did not"))
                     .isEqualTo(runFailed || work.mayNotBeAnswered);
         }
@@ -268,8 +268,8 @@ public final class SimulatedModel {
     public void end(Work work, boolean ran) {
         assertThat(work.ended).as("ended twice").isFalse();
         work.ended = true;
-        if (ran && !work.ticket.hasFailed()) {
-            try (InferenceResponse response = work.ticket.response("m", "1")) {
+        if (ran && !work.pending.hasFailed()) {
+            try (InferenceResponse response = work.pending.response("m", "1")) {
                 for (OutputTensor output : response.outputs()) {
                     checkContent(work, output.tensor());
                 }

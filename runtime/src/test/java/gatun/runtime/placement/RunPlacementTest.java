@@ -24,7 +24,7 @@ class RunPlacementTest {
     }
 
     @Test
-    void shouldLendInstancesWhereNoTicketMayHaveToWaitForOthers() {
+    void shouldLendInstancesWhereNoRequestMayHaveToWaitForOthers() {
         assertThat(placement.lendsInstances(false, 0)).isTrue();
         assertThat(placement.lendsInstances(true, 0)).isFalse();
         assertThat(placement.lendsInstances(false, 1)).isFalse();
@@ -32,14 +32,14 @@ class RunPlacementTest {
     }
 
     @Test
-    void shouldLendAnyIdleInstanceWhereTicketsShareNoRuns() {
+    void shouldLendAnyIdleInstanceWhereRequestsShareNoRuns() {
         assertThat(placement.mayBorrow(times(SHORT), false, false, true)).isTrue();
         assertThat(placement.mayBorrow(times(2 * RunTimeEstimator.LONG_NANOS), false, true, false))
                 .isFalse();
     }
 
     @Test
-    void shouldLetTicketsGatherBesideARun() {
+    void shouldLetRequestsGatherBesideARun() {
         assertThat(placement.mayBorrow(times(SHORT), true, true, false)).isTrue();
         assertThat(placement.mayBorrow(times(SHORT), true, false, false)).isFalse();
         assertThat(placement.mayBorrow(times(MIDDLE), true, false, false))

@@ -26,7 +26,7 @@ class RateLimiterTest {
 
     /** Ends the run of an instance, which has nothing more to run. */
     private static void end(RateLimitedInstance instance) {
-        instance.ran();
+        instance.recordRun();
         instance.decline();
     }
 
@@ -95,7 +95,7 @@ class RateLimiterTest {
         for (int turn = 0; turn < 30; turn++) {
             turnsOfHigh += highRuns ? 1 : 0;
             RateLimitedInstance running = highRuns ? high : low;
-            running.ran();
+            running.recordRun();
             assertThat(granted)
                     .as("before the one that has run says what it wants")
                     .isEmpty();

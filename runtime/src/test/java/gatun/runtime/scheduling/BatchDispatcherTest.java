@@ -22,10 +22,10 @@ class BatchDispatcherTest {
                 new AdaptiveBatchDelay(policy, AdaptiveBatchDelayTest.learning()));
     }
 
-    private static final class Job extends Ticket {}
+    private static final class Job extends PendingRequest {}
 
     @Test
-    void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
+    void shouldNotCountARequestAsWaitingForWhichAnInstanceIsOnItsWay() {
         Dispatcher<Job> dispatcher = dispatcher(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
         Job first = new Job();
         Job second = new Job();
@@ -45,7 +45,7 @@ class BatchDispatcherTest {
     }
 
     @Test
-    void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
+    void shouldPutARequestBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, QueueCapacities.all(10));
         Dispatcher<Job> dispatcher = dispatcher(policy, 1, RunPermits.UNLIMITED);
         Job late = new Job();
@@ -64,14 +64,14 @@ class BatchDispatcherTest {
         assertThat(batch).containsExactly(punctual, late, less);
     }
 
-    /** Whether a ticket that comes beside a run is lent an idle instance, after runs that took so long. */
+    /** Whether a request that comes beside a run is lent an idle instance, after runs that took so long. */
     private static boolean lendsBeside(long runNanos, int waiting) {
         BatchDispatcher<Job> dispatcher = dispatcher(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED);
         List<Job> none = new ArrayList<>();
         dispatcher.take(0, 1, none);
         dispatcher.take(1, 1, none);
         for (int i = 0; i < 2 * AdaptiveBatchDelay.COMPANY; i++) {
-            dispatcher.ran(0, runNanos, waiting, i);
+            dispatcher.recordRun(0, runNanos, waiting, i);
         }
         Job first = new Job();
         assertThat(dispatcher.mayLend(first)).isTrue();
@@ -88,7 +88,7 @@ class BatchDispatcherTest {
     }
 
     @Test
-    void shouldLetTicketsGatherWhereTheyHaveComeTogether() {
+    void shouldLetRequestsGatherWhereTheyHaveComeTogether() {
         AdaptiveBatchDelay gathering =
                 new AdaptiveBatchDelay(BatchPolicy.upTo(4, 10), AdaptiveBatchDelayTest.learning());
         assertThat(gathering.hasCompany()).isFalse();
@@ -121,7 +121,7 @@ class BatchDispatcherTest {
     private final List<Job> batch = new ArrayList<>();
 
     @Test
-    void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
+    void shouldLeaveRequestsInTheQueueWhileNoInstanceHasItsTurn() {
         BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, QueueCapacities.all(10));
         Dispatcher<Job> dispatcher = dispatcher(policy, 1, turns);
         Job late = new Job();
@@ -138,7 +138,7 @@ class BatchDispatcherTest {
         assertThat(batch).isEmpty();
         assertThat(dispatcher.withdraw(unwanted, 4)).isTrue();
         dispatcher.expire(late);
-        assertThat(late.state()).isEqualTo(Ticket.State.EXPIRED);
+        assertThat(late.state()).isEqualTo(PendingRequest.State.EXPIRED);
         Job urgent = new Job();
         dispatcher.submit(urgent, 40);
         assertThat(dispatcher.instanceToWake(40))
@@ -193,7 +193,7 @@ class BatchDispatcherTest {
                 .as("what was accepted still runs")
                 .isEqualTo(Dispatcher.FOREVER);
         dispatcher.stop(3);
-        assertThat(job.state()).isEqualTo(Ticket.State.REFUSED);
+        assertThat(job.state()).isEqualTo(PendingRequest.State.REFUSED);
         assertThat(dispatcher.take(0, 4, batch)).isEqualTo(Dispatcher.END);
         assertThat(turns.declined).containsExactly(0);
     }

@@ -23,12 +23,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BorrowingRaceTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
     private static final int THREADS = 6;
-    private static final int TICKETS = 20_000;
+    private static final int REQUESTS = 20_000;
 
     /** A run in so many is unlike those before. */
     private static final int ODD_RUN = 97;
 
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         /** Written by the run and read by the thread that waits: nothing else orders them. */
         int runs;
     }
@@ -67,11 +67,11 @@ class BorrowingRaceTest {
         public void close() {}
     }
 
-    private static void submit(Scheduler<Job> scheduler, int tickets) {
-        for (int i = 0; i < tickets; i++) {
+    private static void submit(Scheduler<Job> scheduler, int requests) {
+        for (int i = 0; i < requests; i++) {
             Job job = new Job();
             assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
             assertThat(job.runs).isEqualTo(1);
         }
     }
@@ -81,7 +81,7 @@ class BorrowingRaceTest {
                 virtual ? Executors.newVirtualThreadPerTaskExecutor() : Executors.newFixedThreadPool(THREADS)) {
             List<Future<?>> clients = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                clients.add(threads.submit(() -> submit(scheduler, TICKETS)));
+                clients.add(threads.submit(() -> submit(scheduler, REQUESTS)));
             }
             for (Future<?> client : clients) {
                 client.get();
@@ -91,7 +91,7 @@ class BorrowingRaceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 8})
-    void shouldRunEachTicketOnceAndNoTwoByOneInstance(int instances) throws Exception {
+    void shouldRunEachRequestOnceAndNoTwoByOneInstance(int instances) throws Exception {
         List<Runner> runners =
                 IntStream.range(0, instances).mapToObj(i -> new Runner()).toList();
         Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(THREADS), runners);
@@ -100,7 +100,7 @@ class BorrowingRaceTest {
         submitFromThreads(scheduler, true);
 
         assertThat(scheduler.close(GRACE)).isTrue();
-        int all = 2 * THREADS * TICKETS;
+        int all = 2 * THREADS * REQUESTS;
         assertThat(runners).noneMatch(runner -> runner.overlapped);
         assertThat(runners.stream().mapToInt(runner -> runner.count).sum()).isEqualTo(all);
         RunCounts counts = scheduler.runCounts();
@@ -116,7 +116,7 @@ class BorrowingRaceTest {
         try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
             List<Future<?>> clients = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                clients.add(threads.submit(() -> submit(scheduler, TICKETS)));
+                clients.add(threads.submit(() -> submit(scheduler, REQUESTS)));
             }
             for (int i = 0; i < 20; i++) {
                 Runner next = new Runner();
@@ -130,6 +130,6 @@ class BorrowingRaceTest {
         }
         assertThat(scheduler.close(GRACE)).isTrue();
         assertThat(all).noneMatch(runner -> runner.overlapped);
-        assertThat(all.stream().mapToInt(runner -> runner.count).sum()).isEqualTo(THREADS * TICKETS);
+        assertThat(all.stream().mapToInt(runner -> runner.count).sum()).isEqualTo(THREADS * REQUESTS);
     }
 }

@@ -21,11 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Short runs on the threads that bring the tickets. */
+/** Short runs on the threads that bring the requests. */
 class LentInstanceTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
 
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         volatile Thread ranOn = Thread.currentThread();
         volatile boolean taken;
         volatile boolean takenBefore;
@@ -113,7 +113,7 @@ class LentInstanceTest {
     private Job run() {
         Job job = new Job();
         assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-        assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         return job;
     }
 
@@ -124,18 +124,18 @@ class LentInstanceTest {
         awaitLoan();
     }
 
-    /** Runs until a run is on this thread: an instance's thread ends a ticket before it is idle again. */
+    /** Runs until a run is on this thread: an instance's thread ends a request before it is idle again. */
     private void awaitLoan() {
         Await.until("a loan", () -> run().ranOn.equals(Thread.currentThread()));
     }
 
-    /** A client that waits for a ticket on a thread of its own. */
-    private CompletableFuture<Ticket.Outcome> client(CompletableFuture<Thread> ranOn) {
+    /** A client that waits for a request on a thread of its own. */
+    private CompletableFuture<PendingRequest.Outcome> client(CompletableFuture<Thread> ranOn) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     Job job = new Job();
                     assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-                    Ticket.Outcome outcome = job.await(scheduler);
+                    PendingRequest.Outcome outcome = job.await(scheduler);
                     ranOn.complete(job.ranOn);
                     return outcome;
                 },
@@ -172,7 +172,7 @@ class LentInstanceTest {
     }
 
     @Test
-    void shouldTellThatATicketIsTakenBeforeItRunsOnItsOwnThread() {
+    void shouldTellThatARequestIsTakenBeforeItRunsOnItsOwnThread() {
         earnTrust();
         assertThat(run()).matches(job -> job.ranOn.equals(Thread.currentThread()) && job.takenBefore);
     }
@@ -215,7 +215,7 @@ class LentInstanceTest {
     void shouldCloseAnInstanceThatIsSentAwayWhileItIsLentOnceItIsGivenBack() throws Exception {
         earnTrust();
         runner.gated = true;
-        CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
+        CompletableFuture<PendingRequest.Outcome> client = client(new CompletableFuture<>());
         assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         Runner next = new Runner(false);
         Thread notClosed = runner.closedOn;
@@ -223,7 +223,7 @@ class LentInstanceTest {
         run();
         assertThat(runner.closedOn).as("closed while it runs").isEqualTo(notClosed);
         runner.permits.add(true);
-        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(scheduler.close(GRACE)).isTrue();
         assertThat(runner.closedOn.getName()).isEqualTo("runner");
         assertThat(scheduler.exchange(List.of(new Runner(false)), List.of()))
@@ -236,7 +236,7 @@ class LentInstanceTest {
         earnTrust();
         runner.gated = true;
         CompletableFuture<Thread> firstRanOn = new CompletableFuture<>();
-        CompletableFuture<Ticket.Outcome> first = client(firstRanOn);
+        CompletableFuture<PendingRequest.Outcome> first = client(firstRanOn);
         assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         Job second = new Job();
         assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
@@ -244,8 +244,8 @@ class LentInstanceTest {
         runner.permits.add(true);
         runner.permits.add(true);
 
-        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(second.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(firstRanOn.get().getName()).isNotEqualTo("runner");
         assertThat(second.ranOn.getName()).isEqualTo("runner");
         assertThat(runner.most).hasValue(1);
@@ -255,12 +255,12 @@ class LentInstanceTest {
     void shouldWaitWithClosingForTheThreadThatRuns() throws Exception {
         earnTrust();
         runner.gated = true;
-        CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
+        CompletableFuture<PendingRequest.Outcome> client = client(new CompletableFuture<>());
         assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         assertThat(scheduler.close(Duration.ZERO)).as("still lent").isFalse();
         assertThat(scheduler.submit(new Job())).isEqualTo(Admission.STOPPING);
         runner.permits.add(true);
-        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(scheduler.close(GRACE)).isTrue();
         assertThat(runner.closedOn.getName()).isEqualTo("runner");
     }
@@ -273,15 +273,15 @@ class LentInstanceTest {
         earnTrust();
         runner.gated = true;
         other.gated = true;
-        CompletableFuture<Ticket.Outcome> first = client(new CompletableFuture<>());
+        CompletableFuture<PendingRequest.Outcome> first = client(new CompletableFuture<>());
         awaitBegun(other, 1);
         CompletableFuture<Thread> secondRanOn = new CompletableFuture<>();
-        CompletableFuture<Ticket.Outcome> second = client(secondRanOn);
+        CompletableFuture<PendingRequest.Outcome> second = client(secondRanOn);
         awaitBegun(other, 2);
         runner.permits.add(true);
         other.permits.add(true);
-        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(PendingRequest.Outcome.COMPLETED);
+        assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(secondRanOn.get(20, TimeUnit.SECONDS).getName()).isEqualTo("runner");
     }
 
@@ -342,7 +342,7 @@ class LentInstanceTest {
     private static Thread ranOn(Scheduler<Job> scheduler) {
         Job job = new Job();
         assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-        assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         return job.ranOn;
     }
 

@@ -22,7 +22,7 @@ class RestingInstanceTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
     private static final Duration LONG = Duration.ofHours(1);
 
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         volatile Thread ranOn = Thread.currentThread();
     }
 
@@ -75,7 +75,7 @@ class RestingInstanceTest {
     private static Thread run(Scheduler<Job> scheduler) {
         Job job = new Job();
         assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-        assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         return job.ranOn;
     }
 

@@ -7,7 +7,7 @@ import gatun.runtime.execution.SimulatedModel;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.Dispatcher.Admission;
-import gatun.runtime.scheduling.Ticket.State;
+import gatun.runtime.scheduling.PendingRequest.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * after each step what must hold, and at the end that nothing is left.
  */
 final class SchedulerSimulation {
-    /** The most that a ticket waits beyond its deadline, and an instance's alarm beyond its time: one tick. */
+    /** The most that a request waits beyond its deadline, and an instance's alarm beyond its time: one tick. */
     private static final long TICK_NANOS = 10_000;
 
     /** Longer than a run, a delay and a waking together. */
@@ -60,7 +60,7 @@ final class SchedulerSimulation {
     private boolean exchanging;
 
     /** A request. */
-    private static final class Job extends Ticket {
+    private static final class Job extends PendingRequest {
         final int number;
         final int size;
         final int shape;
@@ -95,7 +95,7 @@ final class SchedulerSimulation {
         }
 
         @Override
-        protected boolean joins(Ticket first) {
+        protected boolean joins(PendingRequest first) {
             return shape == ((Job) first).shape;
         }
 
@@ -116,7 +116,7 @@ final class SchedulerSimulation {
         boolean ended;
         /** Whether it may be given work: it was let in, and not sent away. */
         boolean serving = true;
-        /** Whether the thread of a client runs its ticket by this. */
+        /** Whether the thread of a client runs its request by this. */
         boolean lent;
         /** Tells the alarm of the present sleep from those of earlier ones. */
         long sleep;
@@ -179,24 +179,24 @@ final class SchedulerSimulation {
                 if (dispatcher.followsRuns()) {
                     dispatcher.finish(batch, loop.now());
                 }
-                batch.forEach(Ticket::complete);
-                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
+                batch.forEach(PendingRequest::complete);
+                dispatcher.recordRun(ordinal, runNanos, waiting, loop.now());
                 batch.clear();
                 ask();
             });
         }
 
-        /** Runs a ticket as the thread of its client does. */
+        /** Runs a request as the thread of its client does. */
         void runFor(Job job) {
             assertThat(serving).as("lent though not in service").isTrue();
             assertThat(asleep).as("lent while awake").isTrue();
             assertThat(lent).as("lent twice").isFalse();
             assertThat(policy.maxBatchSize() > 0
                             && instances.stream().anyMatch(other -> other.serving && (other.lent || !other.asleep)))
-                    .as("lent though its ticket might share a batch")
+                    .as("lent though its request might share a batch")
                     .isFalse();
             assertThat(policy.preserveOrdering() || policy.maxQueueDelayNanos() > 0)
-                    .as("lent though its ticket may have to wait for others")
+                    .as("lent though its request may have to wait for others")
                     .isFalse();
             assertThat(job.state()).isEqualTo(State.RUNNING);
             lent = true;
@@ -207,7 +207,7 @@ final class SchedulerSimulation {
                 int waiting = dispatcher.pendingCount();
                 job.become(State.COMPLETED);
                 lent = false;
-                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
+                dispatcher.recordRun(ordinal, runNanos, waiting, loop.now());
                 wake(dispatcher.giveBack(ordinal, loop.now()));
             });
         }
@@ -529,7 +529,7 @@ final class SchedulerSimulation {
     }
 
     /**
-     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do,
+     * No request waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do,
      * where others are expected that could share its batch, longer than for these; unless they wait for their turns.
      */
     private void checkNotForgotten() {
@@ -552,8 +552,8 @@ final class SchedulerSimulation {
     }
 
     /**
-     * No more tickets wait than may, beside those for which an instance is on its way, and none is refused while fewer
-     * wait. An instance on its way may take other tickets, and then keeps its promise with the next.
+     * No more requests wait than may, beside those for which an instance is on its way, and none is refused while fewer
+     * wait. An instance on its way may take other requests, and then keeps its promise with the next.
      */
     private void checkCapacity(Job job, Admission admission) {
         long waiting = jobs.stream()

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Timeout;
 class SchedulerTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
 
-    /** A ticket with a number. */
-    private static final class Job extends Ticket {
+    /** A request with a number. */
+    private static final class Job extends PendingRequest {
         final int number;
         final int size;
         /** Written by the runner, read after waiting. */
@@ -92,7 +92,7 @@ class SchedulerTest {
     }
 
     @Test
-    void shouldRunTicketsInTheOrderTheyCame() throws Exception {
+    void shouldRunRequestsInTheOrderTheyCame() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
         Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
@@ -112,7 +112,7 @@ class SchedulerTest {
         for (int i = 0; i < 4; i++) {
             runner.permits.add(true);
         }
-        assertThat(jobs.get(3).await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(jobs.get(3).await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(jobs.get(3).answer).isEqualTo(5);
         assertThat(runner.ran).containsExactly(1, 3, 4);
         assertThat(scheduler.close(GRACE)).isTrue();
@@ -130,7 +130,7 @@ class SchedulerTest {
         assertThat(scheduler.submit(waiting)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.QUEUE_FULL);
         assertThat(scheduler.close(Duration.ZERO)).as("still running").isFalse();
-        assertThat(waiting.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
+        assertThat(waiting.await(scheduler)).isEqualTo(PendingRequest.Outcome.REFUSED);
         assertThat(scheduler.submit(new Job(3))).isEqualTo(Admission.STOPPING);
         runner.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
@@ -149,13 +149,13 @@ class SchedulerTest {
         runner.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
         for (Job job : jobs) {
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         }
         assertThat(runner.batches).as("without waiting for a fuller batch").containsExactly(2);
     }
 
     @Test
-    void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
+    void shouldGiveUpAWaitingRequestAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
         Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
@@ -167,15 +167,15 @@ class SchedulerTest {
         long soon = System.nanoTime() + 1_000_000;
         late.limitWait(0, soon, false);
         scheduler.submit(late);
-        assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.EXPIRED);
+        assertThat(late.await(scheduler)).isEqualTo(PendingRequest.Outcome.EXPIRED);
         assertThat(System.nanoTime()).isGreaterThanOrEqualTo(soon);
         runner.permits.add(true);
-        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(running.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         scheduler.close(GRACE);
     }
 
     @Test
-    void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
+    void shouldKeepTheInterruptOfAWaiterWhoseRequestRuns() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
         Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
@@ -184,7 +184,7 @@ class SchedulerTest {
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Thread.currentThread().interrupt();
         runner.permits.add(true);
-        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(running.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(Thread.interrupted()).isTrue();
         scheduler.close(GRACE);
     }
@@ -214,10 +214,10 @@ class SchedulerTest {
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         }
         runners.forEach(runner -> runner.ran.clear());
-        // One instance hangs in its run. The other takes every ticket that comes, however short runs used to be.
+        // One instance hangs in its run. The other takes every request that comes, however short runs used to be.
         second.gated = true;
         first.gated = true;
         Job hanging = new Job(-1);
@@ -229,11 +229,11 @@ class SchedulerTest {
             Job job = new Job(i);
             job.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
             assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         }
         assertThat(free.ran).hasSize(20);
         hung.permits.add(true);
-        assertThat(hanging.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(hanging.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
@@ -254,7 +254,7 @@ class SchedulerTest {
             runner.permits.add(true);
         }
         for (Job job : jobs) {
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
             assertThat(job.answer).isEqualTo(job.number + 1);
         }
         assertThat(runner.batches).containsExactly(1, 4, 2);
@@ -273,15 +273,15 @@ class SchedulerTest {
         scheduler.submit(first);
         Job second = new Job(2);
         scheduler.submit(second);
-        assertThat(first.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(first.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
+        assertThat(second.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(delay);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
     /** One that is put back leaves the others, who came before that, with a size that is worth sending. */
     @Test
-    void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() {
+    void shouldSendTheBatchThatIsCompleteOnceARequestIsPutBack() {
         Recorder runner = new Recorder();
         long hour = TimeUnit.HOURS.toNanos(1);
         BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, QueueCapacities.all(100));
@@ -293,11 +293,11 @@ class SchedulerTest {
         others.forEach(scheduler::submit);
         scheduler.expire(late);
         for (Job job : others) {
-            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            assertThat(job.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
         }
         assertThat(runner.ran).containsExactly(2, 3);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        assertThat(late.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
     }
 
     /** The runner that has begun a run. */
@@ -324,9 +324,9 @@ class SchedulerTest {
         assertThat(bad.closed).hasValue(0);
     }
 
-    /** Every ticket that is accepted ends exactly once, whatever closing and withdrawing do meanwhile. */
+    /** Every request that is accepted ends exactly once, whatever closing and withdrawing do meanwhile. */
     @Test
-    void shouldEndEveryTicketOnce() throws Exception {
+    void shouldEndEveryRequestOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
             List<Recorder> runners = List.of(new Recorder(), new Recorder());
             Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners);
@@ -342,7 +342,7 @@ class SchedulerTest {
                             Job job = new Job(number);
                             job.limitWait(0, number % 2 == 0 ? 0 : System.nanoTime() + 1000, false);
                             if (scheduler.submit(job) == Admission.ACCEPTED) {
-                                if (job.await(scheduler) == Ticket.Outcome.COMPLETED) {
+                                if (job.await(scheduler) == PendingRequest.Outcome.COMPLETED) {
                                     assertThat(job.answer).isEqualTo(number + 1);
                                     completed.incrementAndGet();
                                 }
@@ -362,10 +362,10 @@ class SchedulerTest {
         }
     }
 
-    /** A ticket that breaks the scheduler: two of them cannot be compared. */
-    private static final class Breaking extends Ticket {
+    /** A request that breaks the scheduler: two of them cannot be compared. */
+    private static final class Breaking extends PendingRequest {
         @Override
-        protected boolean joins(Ticket first) {
+        protected boolean joins(PendingRequest first) {
             throw new IllegalStateException("a fault");
         }
     }
@@ -419,9 +419,9 @@ class SchedulerTest {
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
         runner.permit.countDown();
-        assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(first.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
-        assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
+        assertThat(running.await(scheduler)).isEqualTo(PendingRequest.Outcome.COMPLETED);
+        assertThat(first.await(scheduler)).isEqualTo(PendingRequest.Outcome.REFUSED);
+        assertThat(second.await(scheduler)).isEqualTo(PendingRequest.Outcome.REFUSED);
         assertThat(scheduler.isBroken()).isTrue();
         assertThat(scheduler.submit(new Breaking())).isEqualTo(Admission.STOPPING);
         assertThat(runner.closed.await(20, TimeUnit.SECONDS)).isTrue();

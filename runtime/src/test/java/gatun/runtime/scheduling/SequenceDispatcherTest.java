@@ -4,8 +4,8 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.scheduling.Dispatcher.Admission;
+import gatun.runtime.scheduling.PendingRequest.State;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
-import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class SequenceDispatcherTest {
 
     private final List<Step> batch = new ArrayList<>();
 
-    private static final class Step extends Ticket {
+    private static final class Step extends PendingRequest {
         Step(String id, boolean starts) {
             makeStep(new SequenceStep(id, starts, false));
         }
@@ -43,7 +43,7 @@ class SequenceDispatcherTest {
     private void finish(SequenceDispatcher<Step> dispatcher) {
         batch.forEach(step -> step.step().done());
         dispatcher.finish(batch, NOW);
-        batch.forEach(Ticket::complete);
+        batch.forEach(PendingRequest::complete);
         batch.clear();
     }
 

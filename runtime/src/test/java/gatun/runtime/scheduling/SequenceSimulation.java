@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.Dispatcher.Admission;
+import gatun.runtime.scheduling.PendingRequest.State;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
-import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -76,7 +76,7 @@ final class SequenceSimulation {
     }
 
     /** A request. */
-    private static final class Step extends Ticket {
+    private static final class Step extends PendingRequest {
         final int number;
         final int shape;
         final boolean asksToStart;
@@ -99,7 +99,7 @@ final class SequenceSimulation {
         }
 
         @Override
-        protected boolean joins(Ticket first) {
+        protected boolean joins(PendingRequest first) {
             return shape == ((Step) first).shape;
         }
 
@@ -185,7 +185,7 @@ final class SequenceSimulation {
                 }
                 dispatcher.finish(batch, loop.now());
                 closeEnded();
-                batch.forEach(Ticket::complete);
+                batch.forEach(PendingRequest::complete);
                 batch.clear();
                 ask();
             });

@@ -22,11 +22,11 @@ final class SimulatedTurns implements RunPermits {
     private final int amount;
     private final int need;
     private final IntConsumer wake;
-    private final List<BatchRunner<Ticket>> runners;
+    private final List<BatchRunner<PendingRequest>> runners;
     private int running;
 
     /** A runner that does nothing. */
-    private static final class Idle implements BatchRunner<Ticket> {
+    private static final class Idle implements BatchRunner<PendingRequest> {
         @Override
         public String threadName() {
             return "simulated";
@@ -41,7 +41,7 @@ final class SimulatedTurns implements RunPermits {
         }
 
         @Override
-        public long run(List<Ticket> batch) {
+        public long run(List<PendingRequest> batch) {
             return 0;
         }
 
@@ -65,7 +65,7 @@ final class SimulatedTurns implements RunPermits {
                 .toList();
         int others = random.nextInt(6);
         for (int i = 0; i < others; i++) {
-            BatchRunner<Ticket> other = limited(limiter, 1 + random.nextInt(amount));
+            BatchRunner<PendingRequest> other = limited(limiter, 1 + random.nextInt(amount));
             long holdingNanos = 1 + random.nextLong(HOLDING_NANOS);
             Runnable holds = () -> loop.after(holdingNanos, () -> {
                 other.run(List.of());
@@ -79,19 +79,19 @@ final class SimulatedTurns implements RunPermits {
         }
     }
 
-    private static BatchRunner<Ticket> limited(RateLimiter limiter, int count) {
+    private static BatchRunner<PendingRequest> limited(RateLimiter limiter, int count) {
         ModelInstanceGroup group = ModelInstanceGroup.newBuilder()
                 .setRateLimiter(ModelRateLimiter.newBuilder()
                         .addResources(ModelRateLimiter.Resource.newBuilder()
                                 .setName("R")
                                 .setCount(count)))
                 .build();
-        BatchRunner<Ticket> runner = RateLimitedRunner.of(new Idle(), group, limiter);
+        BatchRunner<PendingRequest> runner = RateLimitedRunner.of(new Idle(), group, limiter);
         runner.open();
         return runner;
     }
 
-    private static RunPermit turn(BatchRunner<Ticket> runner) {
+    private static RunPermit turn(BatchRunner<PendingRequest> runner) {
         return runner.turn().orElseThrow();
     }
 
@@ -120,7 +120,7 @@ final class SimulatedTurns implements RunPermits {
     /** Checks that nobody holds anything or waits for it any more. */
     void checkNothingIsLeft() {
         assertThat(running).as("runs that did not end").isZero();
-        for (BatchRunner<Ticket> runner : runners) {
+        for (BatchRunner<PendingRequest> runner : runners) {
             assertThat(turn(runner).ask(() -> {})).as("a turn that can be had").isTrue();
             turn(runner).decline();
         }

@@ -17,6 +17,7 @@ import java.util.Set;
 final class ChangedSettings {
     private static final ModelSettings STANDARD = ModelSettings.STANDARD;
     private static final Loading LOADING = STANDARD.loading();
+    private static final Runs RUNS = STANDARD.runs();
 
     private ChangedSettings() {}
 
@@ -35,16 +36,25 @@ final class ChangedSettings {
     }
 
     static ModelSettings rateLimit(List<ResourceAmount> amounts) {
-        return STANDARD.with(new Runs(Optional.of(amounts), STANDARD.runs().learned()));
+        return STANDARD.with(new Runs(Optional.of(amounts), RUNS.learned(), RUNS.queueLimit(), RUNS.trustsClients()));
     }
 
     static ModelSettings learned(Set<Subject> subjects) {
-        return STANDARD.with(new Runs(Optional.empty(), subjects));
+        return STANDARD.with(new Runs(Optional.empty(), subjects, RUNS.queueLimit(), RUNS.trustsClients()));
+    }
+
+    static ModelSettings queueLimit(int count) {
+        return STANDARD.with(new Runs(Optional.empty(), RUNS.learned(), count, RUNS.trustsClients()));
     }
 
     static ModelSettings readyWithoutAllModels() {
         Control control = STANDARD.control();
         return STANDARD.with(new Control(
-                control.mode(), control.pollInterval(), control.loadModels(), control.exitOnError(), false));
+                control.mode(),
+                control.pollInterval(),
+                control.loadModels(),
+                control.exitOnError(),
+                false,
+                control.logged()));
     }
 }

@@ -13,6 +13,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.Execution;
@@ -114,7 +115,7 @@ class ClientMemoryTest {
                                     .output(0, Datatype.FP32, Shape.of(4), 16)
                                     .address());
                         },
-                        options -> options.trustClients(true));
+                        options -> options.models(ModelSettings.STANDARD.trustingClients(true)));
         infer(toTarget(inWindow(4))).close();
         assertThat(addresses).containsExactly(window.address(), target.address());
         ModelVersion model = test.server().model("m", "");

@@ -221,7 +221,8 @@ class GatunServerTest {
     @Test
     void shouldRefuseWhatTheQueueCannotHold() throws Exception {
         Gate gate = new Gate();
-        test.model("m", ONE + "instance_group [ { count: 1 } ]").open(gate::pass, options -> options.queueLimit(1));
+        test.model("m", ONE + "instance_group [ { count: 1 } ]")
+                .open(gate::pass, options -> options.models(ChangedSettings.queueLimit(1)));
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> running = clients.submit(() -> inferAndClose("m"));
             gate.awaitEntered(1);

@@ -111,9 +111,10 @@ final class ConfigurationFile {
     private InvalidFileException unknown(ScalarNode key, String name) {
         List<String> flags = command.optionsMap().keySet().stream()
                 .filter(known -> known.startsWith(FlagNames.DASHES))
+                .map(known -> known.substring(FlagNames.DASHES.length()))
                 .toList();
-        String nearest = NearestFlag.to(FlagNames.DASHES + name, flags)
-                .map(known -> " Did you mean " + known.substring(FlagNames.DASHES.length()) + "?")
+        String nearest = NearestFlag.to(name, flags)
+                .map(known -> " Did you mean " + known + "?")
                 .orElse("");
         return new InvalidFileException(place(key) + ": there is no setting '" + name + "'." + nearest);
     }

@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
 public final class GatunCommand implements Callable<Integer> {
     private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
+    private static final String VERSION = "version";
 
     /** The commands that do not depend on others. */
     private static final Set<String> ALONE =
@@ -89,6 +90,7 @@ public final class GatunCommand implements Callable<Integer> {
         commands.put("install", InstallCommand::create);
         commands.put("completion", CompletionCommand::new);
         commands.put("man", ManualCommand::new);
+        commands.put(VERSION, VersionCommand::new);
         commands.put("help", HelpCommand::new);
         return commands;
     }
@@ -156,7 +158,7 @@ public final class GatunCommand implements Callable<Integer> {
 
     /** Prints the version when {@code arguments} ask for that alone, before the slow command line; true if they do. */
     public static boolean answeredVersion(String version, String... arguments) {
-        boolean asked = arguments.length == 1 && arguments[0].equals("--version");
+        boolean asked = arguments.length == 1 && (arguments[0].equals("--version") || arguments[0].equals(VERSION));
         if (asked) {
             System.out.println(NAME + version);
         }
@@ -273,6 +275,30 @@ public final class GatunCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             spec.commandLine().getOut().print(ManualPage.of(spec.parent()));
+            spec.commandLine().getOut().flush();
+            return ExitCode.OK;
+        }
+    }
+
+    /** {@code gatun version}: the same as {@code --version}, for those who ask in words. */
+    @Command(
+            name = VERSION,
+            description = "Shows the version.",
+            usageHelpWidth = 80,
+            synopsisHeading = "Usage: ",
+            optionListHeading = "%nFlags:%n")
+    static final class VersionCommand implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+        CommandSpec spec;
+
+        @Mixin
+        CommandSpec help = HelpFlag.mixin();
+
+        @Override
+        public Integer call() {
+            CommandLine gatun = spec.parent().commandLine();
+            gatun.printVersionHelp(spec.commandLine().getOut());
             spec.commandLine().getOut().flush();
             return ExitCode.OK;
         }

@@ -211,7 +211,8 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
                                 ? Optional.of(loadModels.value())
                                 : Optional.empty(),
                         exitOnError.value(),
-                        strictReadiness.value()),
+                        strictReadiness.value(),
+                        standard.control().logged()),
                 new Loading(
                         configName.value(),
                         !disableAutoComplete.value()
@@ -225,7 +226,11 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
                                 .value()
                                 .map(OptionalLong::of)
                                 .orElse(standard.loading().memoryByteSize())),
-                new Runs(rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(), adaptive.value()),
+                new Runs(
+                        rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
+                        adaptive.value(),
+                        standard.runs().queueLimit(),
+                        standard.runs().trustsClients()),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
                 warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0,
                 stored);

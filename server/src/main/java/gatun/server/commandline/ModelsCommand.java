@@ -6,6 +6,7 @@ import gatun.client.GatunClient;
 import gatun.client.RepositoryModel;
 import gatun.server.text.SafeText;
 import gatun.server.text.TextTable;
+import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelStatistics;
 import gatun.wire.inference.StatisticDuration;
 import java.io.PrintWriter;
@@ -49,13 +50,13 @@ final class ModelsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        try (GatunClient client = GatunClient.connect(server.options(spec.commandLine()))) {
-            out.print(ModelListing.of(client, onlyReady, TextTable.standard()));
+        try (GatunClient client = server.connect(spec.commandLine())) {
+            out.print(ModelListing.of(client, onlyReady, TextTable.fitted()));
             out.flush();
             return 0;
         } catch (ClientException e) {
             PrintWriter err = spec.commandLine().getErr();
-            err.println("gatun: " + server.url + ": " + e.getMessage());
+            err.println("gatun: " + server.describe(e));
             err.flush();
             return UNREACHABLE;
         }
@@ -64,7 +65,7 @@ final class ModelsCommand implements Callable<Integer> {
     /** The table of the models of a server. */
     private static final class ModelListing {
         private static final List<String> TITLES =
-                List.of("Model", "Version", "Platform", "State", "Requests", "Failed", "Average");
+                List.of("Model", "Version", "Engine", "State", "Served", "Failed", "Average");
         private static final Set<Integer> NUMBERS = Set.of(4, 5, 6);
         private static final String NOTHING = "-";
         private static final int NAME_LIMIT = 256;
@@ -102,7 +103,7 @@ final class ModelsCommand implements Callable<Integer> {
             return List.of(
                     SafeText.of(model.name(), NAME_LIMIT),
                     model.version().isEmpty() ? NOTHING : SafeText.of(model.version(), NAME_LIMIT),
-                    model.isReady() ? SafeText.of(platform(client, model), NAME_LIMIT) : NOTHING,
+                    model.isReady() ? SafeText.of(engine(client, model), NAME_LIMIT) : NOTHING,
                     model.state().isEmpty()
                             ? "not loaded"
                             : SafeText.of(model.state(), NAME_LIMIT).toLowerCase(Locale.ROOT),
@@ -117,6 +118,19 @@ final class ModelsCommand implements Callable<Integer> {
                     statistics
                             .map(counted -> average(counted.getInferenceStats().getSuccess()))
                             .orElse(NOTHING));
+        }
+
+        /** The backend, or the platform of a model that has none, such as an ensemble. */
+        private static String engine(GatunClient client, RepositoryModel model) {
+            try {
+                ModelConfig config = client.models().config(model.name(), model.version());
+                if (!config.getBackend().isEmpty()) {
+                    return config.getBackend();
+                }
+                return config.getPlatform().isEmpty() ? NOTHING : config.getPlatform();
+            } catch (ClientException e) {
+                return platform(client, model); // Not every server of the protocol has configurations.
+            }
         }
 
         private static String platform(GatunClient client, RepositoryModel model) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.client.ClientException;
 import gatun.client.ClientOptions;
+import gatun.client.GatunClient;
 import gatun.client.Retries;
+import gatun.client.ServerException;
 import gatun.client.TlsOptions;
 import gatun.protocol.flags.FlagType;
+import gatun.server.text.SafeText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +20,8 @@ import picocli.CommandLine.ParameterException;
 
 /** Flags of commands that ask a running server: where it is, who asks, whom to trust, and for how long. */
 final class RemoteServerFlags {
+    private static final int TEXT_LIMIT = 1000;
+
     @Option(
             names = {"-u", "--url"},
             paramLabel = "URL",
@@ -60,8 +66,24 @@ final class RemoteServerFlags {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
+    /** A client without retries. Throws {@link ParameterException} when a value makes no sense. */
+    GatunClient connect(CommandLine command) {
+        ClientOptions options = options(command);
+        try {
+            return GatunClient.connect(options);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** The text of a failed call. That of the server's own words does not say which server it is. */
+    String describe(ClientException failure) {
+        String text = SafeText.of(String.valueOf(failure.getMessage()), TEXT_LIMIT);
+        return failure instanceof ServerException ? url + ": " + text : text;
+    }
+
     /** Options for a client without retries. Throws {@link ParameterException} when a value makes no sense. */
-    ClientOptions options(CommandLine command) {
+    private ClientOptions options(CommandLine command) {
         ClientOptions options;
         try {
             options = ClientOptions.of(url);

@@ -4,7 +4,6 @@ package gatun.server.commandline;
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
 import gatun.memory.tensor.IoFailure;
-import gatun.server.text.SafeText;
 import gatun.server.top.Top;
 import java.io.Console;
 import java.io.IOException;
@@ -74,7 +73,7 @@ final class TopCommand implements Callable<Integer> {
                     "--interval: " + intervalSeconds + " is no time to wait: expected from 1 to " + INTERVAL_LIMIT
                             + " seconds.");
         }
-        try (GatunClient client = GatunClient.connect(server.options(spec.commandLine()));
+        try (GatunClient client = server.connect(spec.commandLine());
                 Top top = new Top(
                         client, server.url, metricsPage(), Duration.ofSeconds(intervalSeconds), server.timeout())) {
             if (once || !isTerminal()) {
@@ -84,7 +83,7 @@ final class TopCommand implements Callable<Integer> {
             }
             return 0;
         } catch (ClientException e) {
-            return fail(server.url + ": " + SafeText.of(String.valueOf(e.getMessage()), 1000));
+            return fail(server.describe(e));
         } catch (IOException e) {
             return fail("the terminal cannot be used: " + IoFailure.describe(e) + "; --once prints one plain table");
         } catch (InterruptedException e) {

@@ -4,9 +4,10 @@ package gatun.server.embedded;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.memory.tensor.GatunException;
+import java.util.Arrays;
 import java.util.function.Supplier;
 
-/** The one table that maps the server's failures to the exceptions of its client. */
+/** Turns the server's failures into the exceptions of its client. Stateless. */
 final class EmbeddedErrors {
     private EmbeddedErrors() {}
 
@@ -21,19 +22,11 @@ final class EmbeddedErrors {
 
     /** The client's exception for a failure of the server; the number is gRPC's for the code. */
     static ServerException of(GatunException failure) {
-        StatusCode code =
-                switch (failure.code()) {
-                    case UNKNOWN -> StatusCode.UNKNOWN;
-                    case INTERNAL -> StatusCode.INTERNAL;
-                    case NOT_FOUND -> StatusCode.NOT_FOUND;
-                    case INVALID_ARGUMENT -> StatusCode.INVALID_ARGUMENT;
-                    case UNAVAILABLE -> StatusCode.UNAVAILABLE;
-                    case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
-                    case UNSUPPORTED -> StatusCode.UNIMPLEMENTED;
-                    case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
-                    case ALREADY_EXISTS -> StatusCode.ALREADY_EXISTS;
-                    case CANCELLED -> StatusCode.CANCELLED;
-                };
-        return new ServerException(code, code.number(), failure.getMessage());
+        int number = failure.code().number();
+        StatusCode code = Arrays.stream(StatusCode.values())
+                .filter(candidate -> candidate.number() == number)
+                .findFirst()
+                .orElse(StatusCode.UNKNOWN);
+        return new ServerException(code, number, failure.getMessage());
     }
 }

@@ -6,6 +6,7 @@ import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Writes the {@code config.pbtxt} of a model, with comments that say what each part means and what else there is. */
@@ -57,6 +58,10 @@ final class ExplainedConfiguration {
             #   {
             #     name: "zeros"
             """;
+
+    /** A shape as protobuf prints it: a line for each dimension. */
+    private static final Pattern DIMENSIONS =
+            Pattern.compile("^( *)(dims|shape): -?\\d+$(?:\\R\\1\\2: -?\\d+$)*", Pattern.MULTILINE);
 
     private ExplainedConfiguration() {}
 
@@ -129,6 +134,10 @@ final class ExplainedConfiguration {
     }
 
     private static String print(ModelConfig.Builder part) {
-        return TextFormat.printer().printToString(part);
+        String text = TextFormat.printer().printToString(part);
+        return DIMENSIONS.matcher(text).replaceAll(found -> {
+            String values = found.group().strip().replaceAll("\\R *[a-z]+: ", ", ");
+            return found.group(1) + values.replace(": ", ": [") + "]";
+        });
     }
 }

@@ -19,6 +19,8 @@ public record ServerSettings(
         ListenerSettings listeners,
         ClientSettings clients,
         TracingSettings tracing) {
+    private static final String EMBEDDED_NAME = "gatun";
+
     /** The defaults, which are those of Triton, and no models. */
     public static ServerSettings standard() {
         return new ServerSettings(
@@ -31,11 +33,14 @@ public record ServerSettings(
                 TracingSettings.OFF);
     }
 
-    /** The standard settings of a server in another program: the models of one repository, and no listener. */
+    /**
+     * The standard settings of a server in another program: the models of one repository, no listener, and Gatun's own
+     * name, since no client of Triton's asks for it.
+     */
     public static ServerSettings embedded(Path repository) {
         ServerSettings standard = standard();
         return new ServerSettings(
-                standard.id,
+                EMBEDDED_NAME,
                 standard.lifecycle,
                 standard.models.withRepositories(List.of(repository)),
                 standard.memory,

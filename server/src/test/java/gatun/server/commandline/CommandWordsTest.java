@@ -38,6 +38,7 @@ class CommandWordsTest extends CommandFixture {
                         "tensorflow_model_server",
                         "install",
                         "completion",
+                        "version",
                         "help")
                 .contains("@FILE");
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
@@ -58,6 +59,15 @@ class CommandWordsTest extends CommandFixture {
         }
         assertThat(run("help", "serv")).isEqualTo(2);
         assertThat(err.toString()).contains("there is no command 'serv'. Did you mean serve?");
+    }
+
+    @Test
+    void shouldSayTheVersionInBothWays() {
+        assertThat(run("--version")).isZero();
+        assertThat(run("version")).as(err.toString()).isZero();
+        assertThat(out.toString()).isEqualTo("gatun 1.2.3\ngatun 1.2.3\n");
+        assertThat(GatunCommand.answeredVersion("1.2.3", "version")).isTrue();
+        assertThat(GatunCommand.answeredVersion("1.2.3", "version", "--help")).isFalse();
     }
 
     @Test

@@ -19,6 +19,15 @@ class NearestFlagTest {
     }
 
     @Test
+    void shouldTakeTheFlagWithMostOfTheWordsWhereNoneIsSpeltAlike() {
+        List<String> flags = List.of(
+                "--grpc-server-cert", "--http-port", "--http-server-cert", "--http-root-cert", "--http-server-key");
+        assertThat(NearestFlag.to("--http-tls-certificate", flags)).contains("--http-root-cert or --http-server-cert");
+        assertThat(NearestFlag.to("--http-tls-private-key=a.pem", flags)).contains("--http-server-key");
+        assertThat(NearestFlag.to("--http-nonsense-altogether", flags)).isEmpty();
+    }
+
+    @Test
     void shouldFindNothingFarAway() {
         assertThat(NearestFlag.to("--nonsense", List.of("--http-port"))).isEmpty();
     }

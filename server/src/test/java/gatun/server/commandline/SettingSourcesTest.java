@@ -149,6 +149,7 @@ class SettingSourcesTest extends CommandFixture {
     @CsvSource(delimiter = '|', textBlock = """
             'http:\n  port: many'        | 2:3: http-port: 'many' is not a port
             'http-prt: 1'                 | 1:1: there is no setting 'http-prt'. Did you mean http-port?
+            'http:\n  tls-certificate: a' | 2:3: there is no setting 'http-tls-certificate'. Did you mean http-root-cert or http-server-cert?
             'http:\n  prt: 1'            | 2:3: there is no setting 'http-prt'.
             'http-port: [1, 2]'           | 1:12: 'http-port' takes one value and not a list
             'http-port:'                  | 1:11: 'http-port' needs a value

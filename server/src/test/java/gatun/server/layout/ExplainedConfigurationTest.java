@@ -11,6 +11,7 @@ import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelParameter;
+import gatun.wire.inference.ModelTensorReshape;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,21 @@ class ExplainedConfigurationTest {
                         .clearDefaultModelFilename()
                         .clearInstanceGroup()
                         .build());
+    }
+
+    @Test
+    void shouldWriteAShapeInOneLine() throws Exception {
+        ModelConfig config = config("dims: 1")
+                .addOutput(ModelOutput.newBuilder()
+                        .setName("reshaped")
+                        .setDataType(DataType.TYPE_INT8)
+                        .addAllDims(List.of(1L, 28L, 28L))
+                        .setReshape(ModelTensorReshape.newBuilder().addAllShape(List.of(1L, 784L))))
+                .build();
+        String text = ExplainedConfiguration.of(config, Optional.empty());
+        assertThat(text)
+                .contains("  dims: [-1, 3]\n", "  dims: [1]\n", "  dims: [1, 28, 28]\n", "    shape: [1, 784]\n");
+        assertThat(parse(text).getOutputList()).isEqualTo(config.getOutputList());
     }
 
     @Test

@@ -85,15 +85,16 @@ public final class ArchiveSource implements AutoCloseable {
         place = location.uri();
         for (int redirects = 0; redirects <= REDIRECTS; redirects++) {
             // The first byte, since a link that is signed for this request is not for HEAD.
-            try (StoreHttp.Answer answer =
+            try (StoreHttp.StoreResponse response =
                     http.send(HttpRequest.newBuilder(place).header("Range", "bytes=0-0"), Long.MAX_VALUE)) {
-                if (answer.status() == 200 || answer.status() == 206) {
-                    return new StoredObject(location.text(), state(answer.head()), byteSize(answer), checksums);
+                if (response.status() == 200 || response.status() == 206) {
+                    return new StoredObject(location.text(), state(response.head()), byteSize(response), checksums);
                 }
-                Optional<String> next = answer.head().firstValue("Location");
-                if (answer.status() < 300 || answer.status() >= 400 || next.isEmpty()) {
-                    Kind kind = answer.status() >= 500 ? Kind.UNAVAILABLE : Kind.ABSENT;
-                    throw new StoreException(kind, location.text() + " cannot be had (status " + answer.status() + ")");
+                Optional<String> next = response.head().firstValue("Location");
+                if (response.status() < 300 || response.status() >= 400 || next.isEmpty()) {
+                    Kind kind = response.status() >= 500 ? Kind.UNAVAILABLE : Kind.ABSENT;
+                    throw new StoreException(
+                            kind, location.text() + " cannot be had (status " + response.status() + ")");
                 }
                 follow(next.get());
             }
@@ -161,15 +162,15 @@ public final class ArchiveSource implements AutoCloseable {
         return state;
     }
 
-    private long byteSize(StoreHttp.Answer answer) throws StoreException {
-        if (answer.status() == 206) {
+    private long byteSize(StoreHttp.StoreResponse response) throws StoreException {
+        if (response.status() == 206) {
             Matcher range =
-                    RANGE.matcher(answer.head().firstValue("Content-Range").orElse(""));
+                    RANGE.matcher(response.head().firstValue("Content-Range").orElse(""));
             if (range.matches()) {
                 return Long.parseLong(range.group(1));
             }
         }
-        return answer.head()
+        return response.head()
                 .firstValueAsLong("Content-Length")
                 .orElseThrow(() ->
                         new StoreException(Kind.MALFORMED, location.text() + " does not say how many bytes it has"));

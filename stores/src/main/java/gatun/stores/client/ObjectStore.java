@@ -2,7 +2,7 @@
 package gatun.stores.client;
 
 import gatun.stores.client.StoreException.Kind;
-import gatun.stores.client.StoreHttp.Answer;
+import gatun.stores.client.StoreHttp.StoreResponse;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -73,11 +73,11 @@ public final class ObjectStore implements AutoCloseable {
     }
 
     private StoreProtocol.Page page(String prefix, boolean deep, String begin) throws IOException {
-        try (Answer answer = ask(() -> protocol.list(prefix, deep, begin), limits.pageByteSize())) {
-            if (answer.status() != 200) {
-                throw failure(answer, text);
+        try (StoreResponse response = ask(() -> protocol.list(prefix, deep, begin), limits.pageByteSize())) {
+            if (response.status() != 200) {
+                throw failure(response, text);
             }
-            return protocol.read(answer.body());
+            return protocol.read(response.body());
         }
     }
 
@@ -86,13 +86,13 @@ public final class ObjectStore implements AutoCloseable {
         HttpRequest.Builder make() throws IOException;
     }
 
-    private Answer ask(RequestSource request, long byteLimit) throws IOException {
-        Answer answer = http.send(request.make(), byteLimit);
-        if (answer.status() >= 300 && protocol.refused(answer.status(), answer.head())) {
-            answer.close();
+    private StoreResponse ask(RequestSource request, long byteLimit) throws IOException {
+        StoreResponse response = http.send(request.make(), byteLimit);
+        if (response.status() >= 300 && protocol.refused(response.status(), response.head())) {
+            response.close();
             return http.send(request.make(), byteLimit);
         }
-        return answer;
+        return response;
     }
 
     /**
@@ -142,23 +142,23 @@ public final class ObjectStore implements AutoCloseable {
             if (object.byteSize() == 0) {
                 return true; // A range of nothing is an error in HTTP.
             }
-            try (Answer answer = ask(() -> protocol.get(object, there), object.byteSize() - there)) {
-                boolean whole = answer.status() == 200 && there == 0;
-                boolean rest = answer.status() == 206 && begins(answer, there);
-                if (answer.status() == 412 || answer.status() == 416) {
+            try (StoreResponse response = ask(() -> protocol.get(object, there), object.byteSize() - there)) {
+                boolean whole = response.status() == 200 && there == 0;
+                boolean rest = response.status() == 206 && begins(response, there);
+                if (response.status() == 412 || response.status() == 416) {
                     throw new StoreException(
                             Kind.CHANGED, "'" + object.name() + "' has changed since it was listed in " + text);
                 }
                 if (!whole && !rest) {
-                    throw answer.status() < 300
+                    throw response.status() < 300
                             ? new StoreException(
                                     Kind.MALFORMED, "'" + object.name() + "' was not sent from byte " + there + " on")
-                            : failure(answer, "'" + object.name() + "' of " + text);
+                            : failure(response, "'" + object.name() + "' of " + text);
                 }
                 if (there == 0) {
-                    checksums.addAll(protocol.checksums(object, answer.head()));
+                    checksums.addAll(protocol.checksums(object, response.head()));
                 }
-                copy(answer.body());
+                copy(response.body());
             }
             long arrived = Files.size(file);
             if (arrived != object.byteSize()) {
@@ -169,8 +169,8 @@ public final class ObjectStore implements AutoCloseable {
             return true;
         }
 
-        private static boolean begins(Answer answer, long offset) {
-            return answer.head()
+        private static boolean begins(StoreResponse response, long offset) {
+            return response.head()
                     .firstValue("Content-Range")
                     .map(range -> range.startsWith("bytes " + offset + "-"))
                     .orElse(false);
@@ -222,8 +222,8 @@ public final class ObjectStore implements AutoCloseable {
         }
     }
 
-    private static StoreException failure(Answer answer, String what) {
-        int status = answer.status();
+    private static StoreException failure(StoreResponse response, String what) {
+        int status = response.status();
         Kind kind =
                 switch (status) {
                     case 401, 403 -> Kind.DENIED;
@@ -238,7 +238,7 @@ public final class ObjectStore implements AutoCloseable {
                     case UNAVAILABLE -> " cannot be had now";
                     default -> status < 400 ? " is answered with a redirect, which is not followed" : " cannot be had";
                 };
-        return new StoreException(kind, what + meaning + " (status " + status + ": " + answer.excerpt() + ")");
+        return new StoreException(kind, what + meaning + " (status " + status + ": " + response.excerpt() + ")");
     }
 
     @Override

@@ -43,7 +43,7 @@ public final class StoreHttp implements AutoCloseable {
     }
 
     /** A response. The caller closes it. */
-    public record Answer(int status, HttpHeaders head, InputStream body) implements AutoCloseable {
+    public record StoreResponse(int status, HttpHeaders head, InputStream body) implements AutoCloseable {
         @Override
         public void close() throws IOException {
             body.close();
@@ -71,12 +71,12 @@ public final class StoreHttp implements AutoCloseable {
      * Sends a request once; any status is a response. The body has at most {@code byteLimit} bytes. Throws {@link
      * StoreException} UNAVAILABLE when no response comes.
      */
-    public Answer send(HttpRequest.Builder request, long byteLimit) throws IOException {
+    public StoreResponse send(HttpRequest.Builder request, long byteLimit) throws IOException {
         HttpRequest built = request.timeout(limits.timeout()).build();
         String host = built.uri().getHost();
         try {
             HttpResponse<InputStream> response = client.send(built, HttpResponse.BodyHandlers.ofInputStream());
-            return new Answer(
+            return new StoreResponse(
                     response.statusCode(),
                     response.headers(),
                     new BoundedBody(response.body(), byteLimit, limits.leastBytes(), limits.timeout()));

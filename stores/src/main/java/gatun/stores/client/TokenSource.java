@@ -69,14 +69,14 @@ public final class TokenSource {
     }
 
     private String fetch() throws IOException {
-        try (StoreHttp.Answer answer = http.send(request.make(), BYTE_LIMIT)) {
-            if (answer.status() != 200) {
+        try (StoreHttp.StoreResponse response = http.send(request.make(), BYTE_LIMIT)) {
+            if (response.status() != 200) {
                 throw new StoreException(
                         Kind.DENIED,
-                        service + " gave no token (status " + answer.status() + ": " + answer.excerpt() + ")");
+                        service + " gave no token (status " + response.status() + ": " + response.excerpt() + ")");
             }
             Map<String, Object> values =
-                    JsonTree.object(new String(answer.body().readAllBytes(), StandardCharsets.UTF_8));
+                    JsonTree.object(new String(response.body().readAllBytes(), StandardCharsets.UTF_8));
             String found = JsonTree.text(values, "access_token");
             if (found.isEmpty()) {
                 throw new StoreException(Kind.DENIED, service + " gave no token");

@@ -148,9 +148,9 @@ final class AwsCredentialSource {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("https://" + host + "/"))
                 .header("Content-Type", "application/x-www-form-urlencoded")
                 .POST(BodyPublishers.ofString(form));
-        try (StoreHttp.Answer answer = http.send(request, BYTE_LIMIT)) {
-            requireSuccess(answer, "AWS's token service");
-            Map<String, String> values = XmlRows.read(answer.body(), Map.of());
+        try (StoreHttp.StoreResponse response = http.send(request, BYTE_LIMIT)) {
+            requireSuccess(response, "AWS's token service");
+            Map<String, String> values = XmlRows.read(response.body(), Map.of());
             return expiring(
                     values.getOrDefault("AccessKeyId", ""),
                     values.getOrDefault("SecretAccessKey", ""),
@@ -177,9 +177,9 @@ final class AwsCredentialSource {
         if (!token.isEmpty()) {
             request.header("Authorization", token);
         }
-        try (StoreHttp.Answer answer = http.send(request, BYTE_LIMIT)) {
-            requireSuccess(answer, "the container's service of credentials");
-            return ofJson(answer);
+        try (StoreHttp.StoreResponse response = http.send(request, BYTE_LIMIT)) {
+            requireSuccess(response, "the container's service of credentials");
+            return ofJson(response);
         }
     }
 
@@ -187,12 +187,12 @@ final class AwsCredentialSource {
     private Optional<AwsCredentials> ofMachine() throws IOException {
         String folder = MACHINE + "/latest/meta-data/iam/security-credentials/";
         String token;
-        try (StoreHttp.Answer answer = http.send(
+        try (StoreHttp.StoreResponse response = http.send(
                 HttpRequest.newBuilder(URI.create(MACHINE + "/latest/api/token"))
                         .header("X-aws-ec2-metadata-token-ttl-seconds", "21600")
                         .PUT(BodyPublishers.noBody()),
                 BYTE_LIMIT)) {
-            token = answer.status() == 200 ? text(answer) : "";
+            token = response.status() == 200 ? text(response) : "";
         } catch (StoreException e) {
             return Optional.empty();
         }
@@ -200,15 +200,15 @@ final class AwsCredentialSource {
             return Optional.empty();
         }
         String role;
-        try (StoreHttp.Answer answer = http.send(machine(folder, token), BYTE_LIMIT)) {
-            role = answer.status() == 200 ? text(answer).lines().findFirst().orElse("") : "";
+        try (StoreHttp.StoreResponse response = http.send(machine(folder, token), BYTE_LIMIT)) {
+            role = response.status() == 200 ? text(response).lines().findFirst().orElse("") : "";
         }
         if (role.isEmpty()) {
             return Optional.empty();
         }
-        try (StoreHttp.Answer answer = http.send(machine(folder + UriText.escape(role), token), BYTE_LIMIT)) {
-            requireSuccess(answer, "the machine's service of credentials");
-            return Optional.of(ofJson(answer));
+        try (StoreHttp.StoreResponse response = http.send(machine(folder + UriText.escape(role), token), BYTE_LIMIT)) {
+            requireSuccess(response, "the machine's service of credentials");
+            return Optional.of(ofJson(response));
         }
     }
 
@@ -216,12 +216,12 @@ final class AwsCredentialSource {
         return HttpRequest.newBuilder(URI.create(uri)).header("X-aws-ec2-metadata-token", token);
     }
 
-    private static String text(StoreHttp.Answer answer) throws IOException {
-        return new String(answer.body().readAllBytes(), StandardCharsets.UTF_8).strip();
+    private static String text(StoreHttp.StoreResponse response) throws IOException {
+        return new String(response.body().readAllBytes(), StandardCharsets.UTF_8).strip();
     }
 
-    private static AwsCredentials ofJson(StoreHttp.Answer answer) throws IOException {
-        String text = text(answer);
+    private static AwsCredentials ofJson(StoreHttp.StoreResponse response) throws IOException {
+        String text = text(response);
         try {
             Map<String, Object> values = JsonTree.object(text);
             if (values.containsKey("AccessKeyId") && values.containsKey("SecretAccessKey")) {
@@ -250,11 +250,11 @@ final class AwsCredentialSource {
         }
     }
 
-    private static void requireSuccess(StoreHttp.Answer answer, String who) throws StoreException {
-        if (answer.status() != 200) {
+    private static void requireSuccess(StoreHttp.StoreResponse response, String who) throws StoreException {
+        if (response.status() != 200) {
             throw new StoreException(
                     Kind.DENIED,
-                    who + " gave no credentials (status " + answer.status() + ": " + answer.excerpt() + ")");
+                    who + " gave no credentials (status " + response.status() + ": " + response.excerpt() + ")");
         }
     }
 

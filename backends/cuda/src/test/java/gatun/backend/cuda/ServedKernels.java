@@ -16,6 +16,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
@@ -86,8 +87,9 @@ final class ServedKernels implements AutoCloseable {
     /** The runtime, which has loaded what was added before the first call. */
     GatunServer server() {
         if (server.isEmpty()) {
-            server = Optional.of(GatunServer.open(
-                    ServerOptions.of(pool, regions).repository(repository).trustClients(trustsClients)));
+            server = Optional.of(GatunServer.open(ServerOptions.of(pool, regions)
+                    .repository(repository)
+                    .models(ModelSettings.STANDARD.trustingClients(trustsClients))));
         }
         return server.orElseThrow();
     }

@@ -71,8 +71,8 @@ final class InstanceSessions implements AutoCloseable {
         return isAlone ? choice.next(byteSize, divides) : besideOthers;
     }
 
-    Session session(ExecutionMode spread) {
-        return spread == ExecutionMode.ON_ALL_CORES ? onAll : onShare;
+    Session session(ExecutionMode mode) {
+        return mode == ExecutionMode.ON_ALL_CORES ? onAll : onShare;
     }
 
     void end(boolean hasSucceeded) {
@@ -81,7 +81,7 @@ final class InstanceSessions implements AutoCloseable {
         }
         company.end();
         if (isAlone && hasSucceeded) {
-            choice.took(byteSize, divides, System.nanoTime() - begunNanos);
+            choice.recordRun(byteSize, divides, System.nanoTime() - begunNanos);
         }
     }
 
@@ -107,15 +107,15 @@ final class InstanceSessions implements AutoCloseable {
             this.tuning = tuning;
         }
 
-        /** The spread for a run. Unless the run fails, {@link #took} follows. */
+        /** The execution mode for a run. Unless the run fails, {@link #recordRun} follows. */
         ExecutionMode next(long byteSize, boolean divides) {
             return spreads(divides).get(tuner(byteSize, divides).way());
         }
 
         /** The last run that {@link #next} was asked for took so long. */
-        void took(long byteSize, boolean divides, long nanos) {
+        void recordRun(long byteSize, boolean divides, long nanos) {
             // Runs of one tuner differ in size by up to a factor of two, and their times are nearly proportional to it.
-            tuner(byteSize, divides).took((double) nanos, (double) Math.max(1, byteSize));
+            tuner(byteSize, divides).recordRun((double) nanos, (double) Math.max(1, byteSize));
         }
 
         private static List<ExecutionMode> spreads(boolean divides) {

@@ -44,7 +44,7 @@ final class OnnxInstance implements BackendInstance {
     private final RequestBorders borders = new RequestBorders();
 
     /** True until a run shows that the requests of a batch need one another. */
-    private boolean comeApart = true;
+    private boolean rowsIndependent = true;
 
     private final Shape[] inputShapes;
     /** Values of this run only, to be released after it; NULL where the value is a cache's. */
@@ -210,14 +210,14 @@ final class OnnxInstance implements BackendInstance {
 
     /** Runs the model; the address of the status, 0 for success. */
     private long run(Execution execution) {
-        long rows = parts != null && comeApart ? arguments.rows() : 0;
+        long rows = parts != null && rowsIndependent ? arguments.rows() : 0;
         boolean divides = rows > 1 && borders.take(execution.requests(), rows);
-        ExecutionMode spread = sessions.begin(arguments.inputByteSize(), divides);
+        ExecutionMode mode = sessions.begin(arguments.inputByteSize(), divides);
         boolean hasSucceeded = false;
         try {
-            long status = parts != null && spread == ExecutionMode.IN_PARTS
+            long status = parts != null && mode == ExecutionMode.IN_PARTS
                     ? runInParts(parts, rows)
-                    : arguments.run(sessions.session(spread), runOptions);
+                    : arguments.run(sessions.session(mode), runOptions);
             hasSucceeded = status == 0;
             return status;
         } finally {
@@ -233,7 +233,7 @@ final class OnnxInstance implements BackendInstance {
         }
         engine.releaseStatus(failure);
         long status = arguments.run(sessions.session(ExecutionMode.ON_ALL_CORES), runOptions);
-        comeApart &= status != 0;
+        rowsIndependent &= status != 0;
         return status;
     }
 

@@ -18,12 +18,12 @@ class ExecutionModeTunerTest {
 
     private void run(int count, long byteSize, boolean divides, ToLongFunction<ExecutionMode> nanos) {
         for (int i = 0; i < count; i++) {
-            choice.took(byteSize, divides, nanos.applyAsLong(choice.next(byteSize, divides)));
+            choice.recordRun(byteSize, divides, nanos.applyAsLong(choice.next(byteSize, divides)));
         }
     }
 
     private static ToLongFunction<ExecutionMode> times(int share, int parts, int all) {
-        return spread -> switch (spread) {
+        return mode -> switch (mode) {
             case ON_A_SHARE -> share;
             case IN_PARTS -> parts;
             case ON_ALL_CORES -> all;
@@ -59,7 +59,7 @@ class ExecutionModeTunerTest {
         ExecutionModeTuner plain = new ExecutionModeTuner(Tuning.OFF);
         for (int i = 0; i < 2 * TRIALS; i++) {
             assertThat(plain.next(BYTES, true)).isEqualTo(ExecutionMode.ON_ALL_CORES);
-            plain.took(BYTES, true, times(900, 500, 700).applyAsLong(ExecutionMode.ON_ALL_CORES));
+            plain.recordRun(BYTES, true, times(900, 500, 700).applyAsLong(ExecutionMode.ON_ALL_CORES));
         }
     }
 }

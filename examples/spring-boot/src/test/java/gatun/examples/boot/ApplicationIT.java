@@ -69,7 +69,7 @@ class ApplicationIT {
             assertThat(sum.body())
                     .as(log.toString())
                     .isEqualTo(ONES.replace('1', '2').replace(" ", ""));
-            assertThat(get(http, base + "/actuator/health")).contains("\"gatun\":{", "\"server\":\"triton ");
+            assertThat(get(http, base + "/actuator/health")).contains("\"gatun\":{", "\"server\":\"gatun ");
             assertThat(get(http, base + "/actuator/metrics/gatun.requests")).contains("\"simple\"", "identity_fp32");
             assertThat(log).noneMatch(line -> line.contains("WARNING") || line.contains("SLF4J"));
         } finally {

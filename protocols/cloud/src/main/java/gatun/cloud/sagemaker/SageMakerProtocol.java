@@ -62,40 +62,52 @@ public final class SageMakerProtocol implements Protocol {
                                 "/ping",
                                 ApiGroup.HEALTH,
                                 "Whether the server is ready",
+                                SageMakerOperations.ping(settings.ping()),
                                 (exchange, path) -> ping(exchange)),
                         Route.post(
                                 "/invocations",
                                 ApiGroup.INFERENCE,
                                 "Infers with the default model",
+                                SageMakerOperations.invocation(settings.invocation(), BINARY.mediaType()),
                                 (exchange, path) -> invoke(exchange)),
                         Route.get(
                                 "/models[/]",
                                 ApiGroup.MODEL_REPOSITORY,
                                 "The models that are loaded",
+                                SageMakerOperations.LIST,
                                 (exchange, path) -> multiModel.list(exchange)),
                         Route.post(
                                 "/models[/]",
                                 ApiGroup.MODEL_REPOSITORY,
                                 "Loads a model from a folder",
+                                SageMakerOperations.LOAD,
                                 (exchange, path) -> multiModel.load(exchange)),
                         Route.get(
                                 "/models/{model}",
                                 ApiGroup.MODEL_REPOSITORY,
                                 "A model that is loaded",
+                                SageMakerOperations.GET,
                                 multiModel::get),
                         new Route(
                                 Method.DELETE,
                                 "/models/{model}",
                                 ApiGroup.MODEL_REPOSITORY,
                                 "Unloads a model, and waits until its requests have ended",
+                                SageMakerOperations.UNLOAD,
                                 multiModel::unload),
-                        Route.post("/models/{model}/invoke", ApiGroup.INFERENCE, "Infers with a model", this::invoke)),
+                        Route.post(
+                                "/models/{model}/invoke",
+                                ApiGroup.INFERENCE,
+                                "Infers with a model",
+                                SageMakerOperations.invocationOfModel(BINARY.mediaType()),
+                                this::invoke)),
                 common.http().access(),
                 new BareConventions());
     }
 
     private void ping(Exchange exchange) {
-        requests.pass(exchange, Method.GET, "/v2/health/" + settings.ping().text());
+        requests.pass(
+                exchange, exchange.method(), "/v2/health/" + settings.ping().text());
     }
 
     private void invoke(Exchange exchange) {

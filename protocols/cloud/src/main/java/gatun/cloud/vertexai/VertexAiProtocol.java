@@ -16,6 +16,7 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.server.InferenceServer;
+import gatun.v2.http.V2Operations;
 import gatun.v2.http.V2Routes;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
@@ -58,11 +59,13 @@ public final class VertexAiProtocol implements Protocol {
                                 settings.healthRoute(),
                                 ApiGroup.HEALTH,
                                 "Whether the server is ready",
-                                (exchange, path) -> requests.pass(exchange, Method.GET, "/v2/health/ready")),
+                                V2Operations.READY,
+                                (exchange, path) -> requests.pass(exchange, exchange.method(), "/v2/health/ready")),
                         Route.post(
                                 settings.predictRoute(),
                                 ApiGroup.INFERENCE,
                                 "Infers with the default model, or answers as the path that a header names",
+                                V2Operations.inferring(BINARY.mediaType()).failing(400, 403, 404, 413, 501, 503),
                                 (exchange, path) -> predict(exchange))),
                 ApiAccess.open(),
                 new BareConventions());

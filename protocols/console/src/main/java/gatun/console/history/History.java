@@ -9,14 +9,14 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Seconds of a version, the newest last, at one moment. Unknown numbers are not a number. */
+/** Points of one version or of all, the newest last, at one moment. Unknown numbers are not a number. */
 public final class History {
     private final long endMillis;
     private final int points;
     private final Map<Series, float[]> series = new EnumMap<>(Series.class);
     private final Map<String, float[][]> byTransport = new TreeMap<>();
 
-    /** Seconds of which nothing is known yet. {@code endMillis} is the end of the last, in milliseconds since 1970. */
+    /** Points of which nothing is known yet. {@code endMillis} is the end of the last, in milliseconds since 1970. */
     History(long endMillis, int points) {
         this.endMillis = endMillis;
         this.points = points;
@@ -57,17 +57,21 @@ public final class History {
         }
     }
 
+    void set(Series one, int point, float value) {
+        values(one)[point] = value;
+    }
+
     /** The end of the last second, in milliseconds since 1970. */
     public long endMillis() {
         return endMillis;
     }
 
-    /** How many seconds there are. */
+    /** How many points there are, of a second each unless the one who asked says otherwise. */
     public int points() {
         return points;
     }
 
-    /** A number of that second, counted from the oldest. */
+    /** A number of that point, counted from the oldest. */
     public float value(Series one, int point) {
         return values(one)[point];
     }

@@ -23,7 +23,9 @@ final class RequestRecords {
 
     private final SlowestRequests slowest = new SlowestRequests();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Deque<FailedRequest> failures = new ArrayDeque<>(); // guarded by lock
+
+    /** Each other than the rest, the one that came last at the end. Guarded by lock. */
+    private final Deque<FailedRequest> failures = new ArrayDeque<>();
 
     void ended(AccessEntry entry, ComputeTimes times) {
         long nowMillis = System.currentTimeMillis();
@@ -57,18 +59,29 @@ final class RequestRecords {
                 entry.traceId());
     }
 
-    private void failed(RequestFailure failure, long nowMillis) {
+    void failed(RequestFailure failure, long nowMillis) {
         FailedRequest failed = new FailedRequest(
-                nowMillis, reason(failure.code()), failure.code().name(), cut(failure.text(), TEXT_LIMIT));
+                nowMillis, 1, reason(failure.code()), failure.code().name(), cut(failure.text(), TEXT_LIMIT));
         lock.lock();
         try {
-            if (failures.size() == FAILURES) {
-                failures.removeFirst();
-            }
-            failures.addLast(failed);
+            failures.addLast(counted(failed));
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Takes the same failure out, if it is there, and counts it on; otherwise the oldest, if there is no room. */
+    private FailedRequest counted(FailedRequest failed) {
+        for (FailedRequest before : failures) {
+            if (before.isLike(failed)) {
+                failures.remove(before);
+                return before.again(failed);
+            }
+        }
+        if (failures.size() == FAILURES) {
+            failures.removeFirst();
+        }
+        return failed;
     }
 
     private static String reason(ErrorCode code) {
@@ -91,7 +104,7 @@ final class RequestRecords {
         return slowest.slowest(nowMillis);
     }
 
-    /** The last failures, the latest first. */
+    /** The last failures, those that came last first. */
     List<FailedRequest> failures() {
         lock.lock();
         try {

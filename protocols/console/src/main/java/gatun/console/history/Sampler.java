@@ -11,6 +11,7 @@ import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;
 import gatun.runtime.server.InferenceServer;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -52,6 +53,7 @@ public final class Sampler {
 
     // Guarded by lock.
     private final HistoryBudget budget;
+    private final ServerHistory server = new ServerHistory();
     private final Map<VersionKey, TrackedVersion> versions = new HashMap<>();
 
     /** The versions that are there by what they count with, which says without a key who is looked at. */
@@ -110,6 +112,7 @@ public final class Sampler {
             seen = 0;
             noneToReplace = false;
             ready.accept(look);
+            server.end(second, seconds);
             if (seen < present.size()) {
                 noteGone();
             }
@@ -140,6 +143,7 @@ public final class Sampler {
         if (!wasMeasured && tracked.isMeasured()) {
             measured++;
         }
+        tracked.addTo(server, second);
     }
 
     private TrackedVersion appear(VersionKey key, VersionCounters counters) {
@@ -238,6 +242,46 @@ public final class Sampler {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** What the server did in {@code range}, and those of its versions that are there and did the most. */
+    public Trends trends(TimeRange range) {
+        long second;
+        long endMillis;
+        History whole;
+        List<TrackedVersion> busiest;
+        lock.lock();
+        try {
+            second = lastSecond;
+            endMillis = lastMillis;
+            whole = server.until(range, second, endMillis);
+            busiest = busiest(second - range.seconds() + 1);
+        } finally {
+            lock.unlock();
+        }
+        List<Trends.VersionTrend> versions = new ArrayList<>(busiest.size());
+        for (TrackedVersion version : busiest) {
+            lock.lock(); // for each anew: the sampler does not wait for all
+            try {
+                History trend = version.history().trend(range, second, endMillis);
+                versions.add(new Trends.VersionTrend(
+                        version.key().model().name(), version.key().version(), trend));
+            } finally {
+                lock.unlock();
+            }
+        }
+        return new Trends(range, whole, versions);
+    }
+
+    private List<TrackedVersion> busiest(long since) {
+        record Ranked(TrackedVersion version, long requests) {}
+        return present.values().stream()
+                .map(version -> new Ranked(version, version.history().requestsSince(since)))
+                .filter(ranked -> ranked.requests() > 0)
+                .sorted(Comparator.comparingLong(Ranked::requests).reversed())
+                .limit(Trends.MOST_VERSIONS)
+                .map(Ranked::version)
+                .toList();
     }
 
     private @Nullable TrackedVersion find(String model, String version) {

@@ -166,6 +166,13 @@ final class TrackedVersion {
         return known == null ? now.successCount() > 0 : known.successCount() != now.successCount();
     }
 
+    /** Adds what the version did in {@code second}, the last one that was taken, to the sums over all. */
+    void addTo(ServerHistory all, long second) {
+        Measured own = measured;
+        Durations answered = own == null ? Durations.NONE : own.last[(int) (second % WINDOW)];
+        all.add(requestRate, failureRate, load.busyInstances(), answered);
+    }
+
     /** Adds the counts to the end of {@code second}, {@code seconds} after the last; null where nothing is measured. */
     void take(long second, double seconds, ModelStatistics now, @Nullable ModelLatencies latencies) {
         ModelStatistics known = before == null || restarted(before, now) ? null : before;
@@ -198,6 +205,7 @@ final class TrackedVersion {
         if (answered > 0 || failed > 0 || !load.equals(VersionRates.Load.NONE)) {
             lastBusy = second;
             Minute minute = history.minute(second);
+            minute.count(answered + failed);
             int at = (int) (second % Minute.SECONDS);
             minute.values(Series.REQUESTS_PER_SECOND)[at] = (float) requestRate;
             minute.values(Series.FAILURES_PER_SECOND)[at] = (float) failureRate;
@@ -338,13 +346,17 @@ final class TrackedVersion {
             return new Durations(first, Arrays.copyOf(counts, used));
         }
 
+        /** Adds the counts to {@code sums} by {@link LatencyBuckets}; returns whether there were any. */
+        boolean addTo(long[] sums) {
+            for (int i = 0; i < counts.length; i++) {
+                sums[first + i] += counts[i];
+            }
+            return counts.length > 0;
+        }
+
         static Latencies sum(Iterable<Durations> all) {
             long[] sums = new long[LatencyBuckets.COUNT];
-            for (Durations one : all) {
-                for (int i = 0; i < one.counts.length; i++) {
-                    sums[one.first + i] += one.counts[i];
-                }
-            }
+            all.forEach(one -> one.addTo(sums));
             return new Latencies(sums, 0);
         }
     }

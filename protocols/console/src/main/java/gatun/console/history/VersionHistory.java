@@ -82,6 +82,38 @@ final class VersionHistory {
         return history;
     }
 
+    /** About how many requests ended in the seconds from {@code second} on: those of whole minutes. */
+    long requestsSince(long second) {
+        long requests = 0;
+        for (Minute minute : minutes) {
+            if ((minute.number() + 1) * Minute.SECONDS > second) {
+                requests += minute.requests();
+            }
+        }
+        return requests;
+    }
+
+    /** The points of {@code range} up to the one that {@code second} lies in, as {@link Trends.VersionTrend} tells. */
+    History trend(TimeRange range, long second, long endMillis) {
+        int points = TimeRange.VERSION_POINTS;
+        int step = range.step(points);
+        long first = second / step - points + 1;
+        History trend = new History(endMillis, points);
+        trend.idleFrom((int) Math.min(points, Math.max(0, since / step - first)));
+        for (Minute minute : minutes) {
+            long start = minute.number() * Minute.SECONDS;
+            // A step does not reach over the end of a minute, since sixty is a multiple of each.
+            for (int at = 0; at < Minute.SECONDS; at += step) {
+                long point = (start + at) / step - first;
+                if (point >= 0 && point < points) {
+                    int passed = (int) Math.min(step, second - start - at + 1);
+                    minute.sumUp(at, at + passed, trend, (int) point);
+                }
+            }
+        }
+        return trend;
+    }
+
     /** One minute of seconds of a version that did something in it; NaN where there was no number. */
     static final class Minute {
         static final int SECONDS = 60;
@@ -89,6 +121,7 @@ final class VersionHistory {
         private final long number;
         private final Map<Series, float[]> values = new EnumMap<>(Series.class);
         private final Map<String, float[][]> byTransport = new TreeMap<>();
+        private long requests;
 
         /** A minute without numbers; its seconds begin at 60 times {@code number}. */
         Minute(long number) {
@@ -108,6 +141,15 @@ final class VersionHistory {
             return number;
         }
 
+        /** How many requests ended in it, answered or failed. */
+        long requests() {
+            return requests;
+        }
+
+        void count(long ended) {
+            requests += ended;
+        }
+
         /** The seconds of a series; shared. */
         float[] values(Series series) {
             return Objects.requireNonNull(values.get(series));
@@ -120,6 +162,41 @@ final class VersionHistory {
 
         Map<String, float[][]> byTransport() {
             return byTransport;
+        }
+
+        /** Sums up the seconds from {@code from} until {@code end} in a point of {@code trend}. */
+        void sumUp(int from, int end, History trend, int point) {
+            double ended = 0;
+            double failures = 0;
+            double busy = 0;
+            double medians = 0;
+            double measured = 0;
+            float highest = Float.NaN;
+            for (int i = from; i < end; i++) {
+                double rate = numberOr0(values(Series.REQUESTS_PER_SECOND)[i]);
+                ended += rate;
+                failures += numberOr0(values(Series.FAILURES_PER_SECOND)[i]);
+                busy += numberOr0(values(Series.BUSY_INSTANCES)[i]);
+                float median = values(Series.P50_NANOS)[i];
+                if (!Float.isNaN(median)) {
+                    medians += rate * median;
+                    measured += rate;
+                    float p99 = values(Series.P99_NANOS)[i];
+                    highest = Float.isNaN(highest) ? p99 : Math.max(highest, p99);
+                }
+            }
+            int seconds = end - from;
+            trend.set(Series.REQUESTS_PER_SECOND, point, (float) (ended / seconds));
+            trend.set(Series.FAILURES_PER_SECOND, point, (float) (failures / seconds));
+            trend.set(Series.BUSY_INSTANCES, point, (float) (busy / seconds));
+            if (measured > 0) {
+                trend.set(Series.P50_NANOS, point, (float) (medians / measured));
+                trend.set(Series.P99_NANOS, point, highest);
+            }
+        }
+
+        private static double numberOr0(float value) {
+            return Float.isNaN(value) ? 0 : value;
         }
     }
 }

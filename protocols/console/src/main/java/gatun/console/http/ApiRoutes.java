@@ -6,9 +6,12 @@ import static gatun.http.routes.RouteTable.Route.get;
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
 import gatun.console.history.SlowRequest;
+import gatun.console.history.TimeRange;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
+import gatun.http.openapi.Operation;
+import gatun.http.openapi.Schema;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.PathValues.UrlText;
 import gatun.http.routes.RouteTable.Route;
@@ -24,7 +27,10 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Method;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -33,6 +39,19 @@ import java.util.function.Consumer;
 final class ApiRoutes implements AutoCloseable {
     private static final ResponseHeaders JSON = ResponseHeaders.of(ResponseHeaders.constant(
             "Content-Type: application/json", "Cache-Control: no-store", "X-Content-Type-Options: nosniff"));
+
+    /** What the page reads is its own affair, and changes with it. */
+    private static final Operation VIEW = Operation.returning(Schema.OBJECT);
+
+    private static final Operation VIEW_OF_MODEL = VIEW.failing(400, 404);
+    private static final Operation EVENTS = Operation.refusing()
+            .orReturning("text/event-stream", Schema.STRING)
+            .readingQuery("model", Schema.STRING)
+            .readingQuery("version", Schema.STRING)
+            .failing(400, 503);
+
+    private static final Operation TRENDS =
+            VIEW.readingQuery("minutes", Schema.oneOf("5", "15", "60")).failing(400);
 
     private static final int HOUR = 3600;
 
@@ -49,6 +68,7 @@ final class ApiRoutes implements AutoCloseable {
     private final SharedText memory;
     private final SharedText memoryWithoutRegions;
     private final SharedText connections;
+    private final Map<TimeRange, SharedText> trends = new EnumMap<>(TimeRange.class);
 
     /** Begins to sample {@code server} each second; {@code regions} says who may see the shared memory of clients. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
@@ -71,6 +91,10 @@ final class ApiRoutes implements AutoCloseable {
         this.memory = new SharedText(ticks, view::write);
         this.memoryWithoutRegions = new SharedText(ticks, view::writeWithoutRegions);
         this.connections = new SharedText(ticks, new ConnectionsView(surroundings)::write);
+        for (TimeRange range : TimeRange.values()) {
+            trends.put(
+                    range, new SharedText(ticks, text -> HistoryView.write(new JsonText(text), sampler.trends(range))));
+        }
         this.models = new ModelView(server, sampler);
         this.events = new EventRoute(server, ticks, viewers, overview, models, sampler);
     }
@@ -78,25 +102,32 @@ final class ApiRoutes implements AutoCloseable {
     List<Route> rows(String root) {
         String model = root + "/models/{model}[/versions/{version:number}]";
         return List.of(
-                row(root + "/overview", "The server at a glance", (exchange, path) -> send(exchange, overview)),
+                row(root + "/overview", "The server at a glance", VIEW, (exchange, path) -> send(exchange, overview)),
                 row(
                         root + "/events",
                         "The overview each second, and what changes of a model, as server-sent events",
+                        EVENTS,
                         (exchange, path) -> events.answer(exchange)),
-                row(model, "A model's tensors, configuration and counters", this::model),
-                row(model + "/history", "A model's last hour, second by second", this::history),
-                row(model + "/slowest", "A model's slowest requests of the last hour", this::slowest),
+                row(
+                        root + "/trends",
+                        "The last minutes of the server and its busiest versions",
+                        TRENDS,
+                        (exchange, path) -> trends(exchange)),
+                row(model, "A model's tensors, configuration and counters", VIEW_OF_MODEL, this::model),
+                row(model + "/history", "A model's last hour, second by second", VIEW_OF_MODEL, this::history),
+                row(model + "/slowest", "A model's slowest requests of the last hour", VIEW_OF_MODEL, this::slowest),
                 row(
                         root + "/memory",
                         "The memory of requests and of clients",
+                        VIEW,
                         (exchange, path) ->
                                 send(exchange, regions.mayUse(exchange.location()) ? memory : memoryWithoutRegions)),
-                row(root + "/connections", "Who is connected", (exchange, path) -> send(exchange, connections)));
+                row(root + "/connections", "Who is connected", VIEW, (exchange, path) -> send(exchange, connections)));
     }
 
     /** A row of the table; the first request to any has single requests watched. */
-    private Route row(String path, String summary, RouteHandler handler) {
-        return get(path, ApiGroup.CONSOLE, summary, (exchange, values) -> {
+    private Route row(String path, String summary, Operation operation, RouteHandler handler) {
+        return get(path, ApiGroup.CONSOLE, summary, operation, (exchange, values) -> {
             sampler.watchRequests();
             handler.answer(exchange, values);
         });
@@ -125,6 +156,16 @@ final class ApiRoutes implements AutoCloseable {
             HistoryView.write(json.object(), history);
             json.endObject();
         });
+    }
+
+    private void trends(Exchange exchange) {
+        String minutes = UrlText.ofQuery(exchange.query(), "minutes");
+        TimeRange range = minutes.isEmpty()
+                ? TimeRange.FIVE_MINUTES
+                : TimeRange.ofMinutes(minutes)
+                        .orElseThrow(() -> new GatunException(
+                                ErrorCode.INVALID_ARGUMENT, "minutes is '" + minutes + "'; expected 5, 15 or 60"));
+        send(exchange, Objects.requireNonNull(trends.get(range)));
     }
 
     private void slowest(Exchange exchange, PathValues path) {
@@ -281,6 +322,7 @@ final class ApiRoutes implements AutoCloseable {
                     .member("version", status.version())
                     .member("state", status.state().name());
             models.writeCounts(json, status);
+            models.writeFailures(json, status);
             sampler.history(status.name(), status.version(), 1).ifPresent(last -> {
                 json.object("last");
                 HistoryView.write(json, last);

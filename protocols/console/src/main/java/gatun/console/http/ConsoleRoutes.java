@@ -94,9 +94,14 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
             return answerBrowser(exchange);
         }
         if (isUnder(PAGE, path)) {
+            exchange.markView();
             return page.answer(exchange);
         }
-        return isUnder(API, path) && api.answer(exchange);
+        if (isUnder(API, path)) {
+            exchange.markView();
+            return api.answer(exchange);
+        }
+        return false;
     }
 
     @Override
@@ -123,6 +128,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
                         .contains("text/html")) {
             return false;
         }
+        exchange.markView();
         exchange.header(HeaderNames.VARY, "Accept");
         answerPage(exchange);
         return true;

@@ -4,9 +4,11 @@ package gatun.console.http;
 import gatun.console.history.History;
 import gatun.console.history.Series;
 import gatun.console.history.SlowRequest;
+import gatun.console.history.TimeRange;
+import gatun.console.history.Trends;
 import java.util.List;
 
-/** Writes the last hour's history as JSON. */
+/** Writes what was, up to an hour ago, as JSON. */
 final class HistoryView {
     private static final long STEP_MILLIS = 1000;
 
@@ -35,6 +37,36 @@ final class HistoryView {
                 json.element(history.median(transport, i));
             }
             json.endArray().endObject();
+        }
+        json.endObject();
+    }
+
+    /** Writes a range of time of the server and its busiest versions. */
+    static void write(JsonText json, Trends trends) {
+        json.object()
+                .member("minutes", trends.range().minutes())
+                .member("endMillis", trends.server().endMillis())
+                .object("server");
+        writeTrend(json, trends.range(), trends.server());
+        json.endObject().array("versions");
+        for (Trends.VersionTrend version : trends.versions()) {
+            json.object().member("name", version.model()).member("version", version.version());
+            writeTrend(json, trends.range(), version.history());
+            json.endObject();
+        }
+        json.endArray().endObject();
+    }
+
+    private static void writeTrend(JsonText json, TimeRange range, History history) {
+        json.member("stepMillis", range.stepMillis(history.points()))
+                .member("points", history.points())
+                .object("series");
+        for (Series series : Trends.SHOWN) {
+            json.array(series.key());
+            for (int i = 0; i < history.points(); i++) {
+                json.element(history.value(series, i));
+            }
+            json.endArray();
         }
         json.endObject();
     }

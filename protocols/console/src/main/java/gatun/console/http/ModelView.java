@@ -251,11 +251,13 @@ final class ModelView {
         json.endObject();
     }
 
-    private void writeFailures(JsonText json, ModelStatus status) {
+    /** Writes the texts of the last failures. */
+    void writeFailures(JsonText json, ModelStatus status) {
         json.array("lastFailures");
         for (FailedRequest failure : sampler.failures(status.name(), status.version())) {
             json.object()
                     .member("atMillis", failure.atMillis())
+                    .member("count", failure.count())
                     .member("reason", failure.reason())
                     .member("code", failure.code())
                     .member("text", failure.text())

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A sheet of paper to draw on, with a pointer or with the arrow keys. */
 
+/** The longer side of an empty sheet, and of the largest picture; the shorter is at least a fourth. */
 const SIDE = 280;
-const PEN = 20;
-const STEP = 10;
+const LARGEST_SIDE = 2048;
+const LONGEST = 4;
+
+/** The pen and the steps of arrow keys, as parts of the longer side. */
+const PEN = 1 / 14;
+const STEP = 1 / 28;
 
 const ARROWS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] };
 
@@ -12,16 +17,19 @@ export class Drawing {
     #context;
     #onStroke;
     #at;
-    #key = { x: SIDE / 2, y: SIDE / 2, down: false };
+    #sheet;
+    #key;
     isEmpty = true;
 
-    /** @param onStroke called when a stroke has ended, and when the paper is new */
-    constructor(onStroke) {
+    /**
+     * @param aspect the width of an empty sheet, in its heights
+     * @param onStroke called when a stroke has ended, and when the paper is new
+     */
+    constructor(aspect, onStroke) {
         const canvas = this.element;
         this.#onStroke = onStroke;
-        canvas.width = SIDE;
-        canvas.height = SIDE;
-        canvas.className = 'paper';
+        const shape = Math.min(Math.max(aspect, 1 / LONGEST), LONGEST);
+        this.#sheet = shape > 1 ? { width: SIDE, height: Math.round(SIDE / shape) } : { width: Math.round(SIDE * shape), height: SIDE };
         canvas.tabIndex = 0;
         canvas.setAttribute('role', 'img');
         canvas.setAttribute('aria-label', 'Paper. Draw with a pointer, or with the arrow keys: the space bar puts the pen down and lifts it.');
@@ -31,38 +39,47 @@ export class Drawing {
         canvas.addEventListener('pointerup', () => this.#up());
         canvas.addEventListener('pointercancel', () => this.#up());
         canvas.addEventListener('keydown', (event) => this.#pressed(event));
-        this.#blank();
+        this.#blank(this.#sheet);
     }
 
-    #blank() {
+    #blank({ width, height }) {
+        this.element.width = width;
+        this.element.height = height;
+        this.element.className = height > width ? 'paper tall' : 'paper';
+        this.#key = { x: width / 2, y: height / 2, down: false };
         this.#context.fillStyle = '#fff';
-        this.#context.fillRect(0, 0, SIDE, SIDE);
+        this.#context.fillRect(0, 0, width, height);
         this.#context.strokeStyle = '#000';
-        this.#context.lineWidth = PEN;
+        this.#context.lineWidth = PEN * this.#longer;
         this.#context.lineCap = 'round';
         this.#context.lineJoin = 'round';
         this.isEmpty = true;
     }
 
+    get #longer() {
+        return Math.max(this.element.width, this.element.height);
+    }
+
     /** Takes a new sheet. */
     clear() {
-        this.#blank();
+        this.#blank(this.#sheet);
         this.#onStroke();
     }
 
-    /** Draws a picture onto the paper. */
+    /** Takes a picture for the paper: as large and as long as it is, unless it is too large. */
     show(picture) {
-        this.#blank();
-        const factor = Math.min(SIDE / picture.width, SIDE / picture.height);
-        const [width, height] = [picture.width * factor, picture.height * factor];
-        this.#context.drawImage(picture, (SIDE - width) / 2, (SIDE - height) / 2, width, height);
+        const factor = Math.min(1, LARGEST_SIDE / Math.max(picture.width, picture.height));
+        const [width, height] = [picture.width, picture.height].map((side) => Math.max(1, Math.round(side * factor)));
+        this.#blank({ width, height });
+        this.#context.drawImage(picture, 0, 0, width, height);
         this.isEmpty = false;
         this.#onStroke();
     }
 
     #point(event) {
         const box = this.element.getBoundingClientRect();
-        return { x: ((event.clientX - box.left) / box.width) * SIDE, y: ((event.clientY - box.top) / box.height) * SIDE };
+        const { width, height } = this.element;
+        return { x: ((event.clientX - box.left) / box.width) * width, y: ((event.clientY - box.top) / box.height) * height };
     }
 
     #down(event) {
@@ -98,8 +115,8 @@ export class Drawing {
                 this.#line(key, key);
             }
         } else if (ARROWS[event.key]) {
-            const [x, y] = ARROWS[event.key];
-            const next = { x: inside(key.x + x), y: inside(key.y + y), down: key.down };
+            const [x, y] = ARROWS[event.key].map((step) => step * this.#longer);
+            const next = { x: inside(key.x + x, this.element.width), y: inside(key.y + y, this.element.height), down: key.down };
             if (key.down) {
                 this.#line(key, next);
             }
@@ -119,6 +136,6 @@ export class Drawing {
     }
 }
 
-function inside(at) {
-    return Math.min(Math.max(at, 0), SIDE);
+function inside(at, length) {
+    return Math.min(Math.max(at, 0), length);
 }

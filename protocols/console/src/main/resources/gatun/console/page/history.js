@@ -51,6 +51,11 @@ export class History {
         return this.#series[name]?.at(-1) ?? undefined;
     }
 
+    /** The time of the newest second; undefined when there is none. */
+    get endMillis() {
+        return this.#times.at(-1);
+    }
+
     get isEmpty() {
         return this.#times.length === 0;
     }

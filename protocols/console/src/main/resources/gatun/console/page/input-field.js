@@ -4,7 +4,8 @@
 import { html, nothing } from './lit/lit-html.js';
 import { changed } from './redraw.js';
 import { count, cut, shape } from './format.js';
-import { elementCount, firstShape, isFloat, isKnown, parseElements, parseShape } from './tensors.js';
+import { FILLS } from './input-defaults.js';
+import { elementCount, isFloat, isKnown, parseElements, parseShape } from './tensors.js';
 import { isHandwriting, pictureLayout, pngOf, readPicture } from './picture.js';
 import { PictureInput } from './picture-input.js';
 
@@ -14,17 +15,10 @@ const MOST_WRITTEN = 4096;
 const MOST_FILE_BYTES = 64 * 1024 * 1024;
 const PICTURE_NAME = /png|jpe?g|image|picture|photo/i;
 
-const FILLS = {
-    'Count up': (i) => i + 1,
-    Zeros: () => 0,
-    Ones: () => 1,
-    Random: () => Math.random(),
-};
-
 export class InputField {
     #spec;
     #id;
-    #hasBatch;
+    #first;
     #layout;
     #mode;
     #modes;
@@ -39,12 +33,13 @@ export class InputField {
      * @param spec {name, datatype, shape, optional, format}
      * @param index tells the field from others of the form
      * @param hasBatch whether the first dimension is that of batches
+     * @param first what the field begins with: {dims, fill}
      * @param onPicture called when there is another picture
      */
-    constructor(spec, index, hasBatch, onPicture) {
+    constructor(spec, index, hasBatch, first, onPicture) {
         this.#spec = spec;
         this.#id = `input-${index}`;
-        this.#hasBatch = hasBatch;
+        this.#first = first;
         this.#isSent = !spec.optional;
         this.#layout = pictureLayout(spec, hasBatch);
         const takesFile = spec.datatype === 'BYTES' && spec.shape.every((dim) => dim < 0 || dim === 1);
@@ -56,10 +51,11 @@ export class InputField {
                 onPicture();
             });
         }
-        if (!this.#canInfer()) {
-            this.#shape = firstShape(spec).join(', ');
+        const isOpen = spec.shape.some((dim) => dim < 0);
+        if (isOpen && (!this.#canInfer() || elementCount(first.dims) > MOST_WRITTEN)) {
+            this.#shape = first.dims.join(', ');
         }
-        this.#fillWith('Count up');
+        this.#fillWith(first.fill);
     }
 
     /** Whether a picture can be drawn or chosen for it. */
@@ -71,10 +67,10 @@ export class InputField {
         this.#picture?.close();
     }
 
-    /** Whether the dimensions that the request decides follow from the number of elements. */
+    /** Whether the dimensions that the request decides follow from the number of elements, of one batch. */
     #canInfer() {
         const open = this.#spec.shape.filter((dim) => dim < 0).length;
-        return open <= 1 || (open === 2 && this.#hasBatch);
+        return open <= 1 || (open === 2 && this.#spec.shape[0] < 0);
     }
 
     #dims(length) {
@@ -82,12 +78,12 @@ export class InputField {
             return parseShape(this.#shape, this.#spec);
         }
         const dims = this.#spec.shape.slice();
-        let open = dims.findLastIndex((dim) => dim < 0);
-        if (open > 0 && this.#hasBatch && dims[0] < 0) {
-            dims[0] = 1;
-        }
+        const open = dims.findLastIndex((dim) => dim < 0);
         if (open < 0 || length === undefined) {
-            return dims.map((dim) => (dim < 0 ? 1 : dim));
+            return this.#first.dims;
+        }
+        if (open > 0 && dims[0] < 0) {
+            dims[0] = 1;
         }
         const others = elementCount(dims.filter((dim, i) => i !== open));
         if (length % others !== 0) {
@@ -147,11 +143,12 @@ export class InputField {
 
     #filled(i) {
         const { datatype } = this.#spec;
-        const value = FILLS[this.#fill](i);
+        const value = this.#fill(i);
         if (datatype === 'BOOL') {
             return value !== 0;
         }
-        return isFloat(datatype) ? value : Math.round(value) % 128;
+        // The numbers of tokens and bytes: small datatypes hold no more, and models know no more.
+        return isFloat(datatype) ? value : Math.round(this.#fill === FILLS['Count up'] ? value % 128 : value);
     }
 
     #fillWith(fill) {
@@ -214,7 +211,7 @@ export class InputField {
     #values() {
         const { name, datatype } = this.#spec;
         const isOpen = this.#spec.shape.some((dim) => dim < 0);
-        const filled = this.#fill ? `${this.#fill}: as many elements as the shape says` : '';
+        const filled = this.#fill ? `${fillName(this.#fill)}: as many elements as the shape says` : '';
         return html`
             ${isOpen ? html`<p class="row"><label for=${`${this.#id}-shape`}>Shape</label>
                 <input id=${`${this.#id}-shape`} size="14" spellcheck="false" autocomplete="off" .value=${this.#shape}
@@ -227,7 +224,10 @@ export class InputField {
                     this.#fill = undefined;
                 }}></textarea>
             ${datatype === 'BYTES' ? nothing : html`<span class="row">${Object.keys(FILLS).map((fill) => html`<button type="button" class="quiet"
-                @click=${() => this.#fillWith(fill)}>${fill}</button>`)}</span>`}`;
+                @click=${() => this.#fillWith(FILLS[fill])}>${fill}</button>`)}</span>`}`;
     }
 }
 
+function fillName(fill) {
+    return Object.keys(FILLS).find((name) => FILLS[name] === fill) ?? 'Filled';
+}

@@ -2,21 +2,16 @@
 /** The charts of a model: what it did in the last minutes, or the last hour. */
 
 import { html, nothing } from './lit/lit-html.js';
-import { changed } from './redraw.js';
 import { Chart } from './chart.js';
 import { History } from './history.js';
 import { amount, nanos, rate } from './format.js';
-
-const RANGES = [
-    ['5 min', 300e3],
-    ['15 min', 900e3],
-    ['1 h', 3600e3],
-];
+import { rangeButtons, rangeMinutes, rangeText } from './ranges.js';
 
 const FIGURES = [
     {
         title: 'Rate',
         format: rate,
+        idle: 1,
         lines: [
             ['requestsPerSecond', 'Requests/s', 'line-main'],
             ['failuresPerSecond', 'Failures/s', 'line-bad'],
@@ -25,6 +20,7 @@ const FIGURES = [
     {
         title: 'Latency',
         format: nanos,
+        idle: 1e6,
         lines: [
             ['p50Nanos', 'p50', 'line-main'],
             ['p99Nanos', 'p99', 'line-tail'],
@@ -32,10 +28,11 @@ const FIGURES = [
             ['inferP50Nanos', 'Inference p50', 'line-engine'],
         ],
     },
-    { title: 'Batches', format: rate, lines: [['meanBatch', 'Mean size', 'line-main']] },
+    { title: 'Batches', format: rate, idle: 1, lines: [['meanBatch', 'Mean size', 'line-main']] },
     {
         title: 'Load',
         format: amount,
+        idle: 1,
         lines: [
             ['pending', 'Waiting', 'line-queue'],
             ['instances', 'Instances', 'line-engine'],
@@ -46,8 +43,11 @@ const FIGURES = [
 
 export class ModelCharts {
     #history = new History();
-    #range = RANGES[0];
-    #charts = FIGURES.map((figure) => new Chart(`${figure.title} over time`, figure.lines.map(([, text, kind]) => [text, kind]), figure.format));
+    #charts = FIGURES.map((figure) => new Chart(`${figure.title} over time`, figure));
+
+    constructor() {
+        this.#show();
+    }
 
     /** Shows the history as the server has it. */
     load(history) {
@@ -66,24 +66,17 @@ export class ModelCharts {
     }
 
     #show() {
+        const millis = rangeMinutes() * 60000;
+        const end = this.#history.endMillis ?? Date.now();
         FIGURES.forEach((figure, i) => {
-            const [times, values] = this.#history.last(this.#range[1], figure.lines.map(([key]) => key));
-            this.#charts[i].show(times, values);
+            const [times, values] = this.#history.last(millis, figure.lines.map(([key]) => key));
+            this.#charts[i].show(times, values, end - millis, end);
         });
-    }
-
-    #choose(range) {
-        this.#range = range;
-        this.#show();
-        changed();
     }
 
     render() {
         return html`<section class="panel" aria-labelledby="charts">
-            <header><h2 id="charts">The last ${this.#range[0]}</h2>
-                <span class="choice" role="group" aria-label="Time shown">${RANGES.map((range) => html`<button
-                    aria-pressed=${String(range === this.#range)} @click=${() => this.#choose(range)}>${range[0]}</button>`)}</span>
-            </header>
+            <header><h2 id="charts">The last ${rangeText()}</h2>${rangeButtons(() => this.#show())}</header>
             <div class="charts live">${FIGURES.map((figure, i) => html`<figure class="chart">
                 <figcaption>${figure.title} ${this.#legend(figure)}</figcaption>
                 ${this.#charts[i].element}

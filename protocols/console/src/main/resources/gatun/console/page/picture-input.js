@@ -7,12 +7,19 @@ import { count } from './format.js';
 import { Drawing } from './drawing.js';
 import { pictureTensor, SCALES, showTensor } from './picture.js';
 
+/** Wider pictures are shown by their width, others by their height. */
+const WIDE = 220 / 84;
+
+/** Of so few pixels each is to be seen. */
+const COARSE = 84;
+
 export class PictureInput {
     #id;
     #layout;
     #drawing;
     #choices;
     #seen = document.createElement('canvas');
+    #sight;
     #isOver = false;
     #problem;
     #camera;
@@ -32,7 +39,8 @@ export class PictureInput {
         this.#seen.className = 'seen';
         this.#seen.setAttribute('role', 'img');
         this.#seen.setAttribute('aria-label', 'What the model sees');
-        this.#drawing = new Drawing(() => this.#changed());
+        const isFixed = layout?.width > 0 && layout.height > 0;
+        this.#drawing = new Drawing(isFixed ? layout.width / layout.height : 1, () => this.#changed());
         this.#see();
     }
 
@@ -69,8 +77,17 @@ export class PictureInput {
 
     #see() {
         if (this.#layout) {
-            showTensor(this.#seen, pictureTensor(this.canvas, this.#layout, this.#choices), this.#layout);
+            this.#sight = showTensor(this.#seen, pictureTensor(this.canvas, this.#layout, this.#choices), this.#layout);
+            const { width, height } = this.#sight;
+            this.#seen.classList.toggle('wide', width / height > WIDE);
+            this.#seen.classList.toggle('coarse', Math.max(width, height) < COARSE);
         }
+    }
+
+    /** The size of what the model sees, and its values: "192 × 48, values −1 to 1". */
+    #sightText() {
+        const { width, height, low, high } = this.#sight;
+        return `${width} × ${height}, values ${number(low)} to ${number(high)}`;
     }
 
     #choose(choice) {
@@ -145,7 +162,7 @@ export class PictureInput {
         return html`<div class=${this.#isOver ? 'drop over' : 'drop'} @dragover=${over(true)} @dragleave=${over(false)} @drop=${dropped}>
             <div class="canvases">
                 ${this.#camera ? this.#camera.video : this.canvas}
-                ${mode === 'picture' ? html`<figure>${this.#seen}<figcaption>The model sees</figcaption></figure>` : nothing}
+                ${mode === 'picture' ? html`<figure>${this.#seen}<figcaption>The model sees ${this.#sightText()}</figcaption></figure>` : nothing}
             </div>
             ${bytes ? html`<p class="muted">A file of ${count(bytes.length)} bytes is sent as it is.</p>` : nothing}
             <span class="row">
@@ -182,4 +199,8 @@ export class PictureInput {
                     @change=${(event) => this.#choose({ whole: event.currentTarget.checked })}> Keep the whole picture</label>`}
         </span>`;
     }
+}
+
+function number(value) {
+    return String(Number(value.toFixed(2))).replace('-', '−');
 }

@@ -3,11 +3,17 @@
 
 import { isFloat, isInteger } from './tensors.js';
 
-const SMALLEST_SIDE = 8;
+const SMALLEST_SIDE = 16;
 const LARGEST_SIDE = 4096;
 
-/** Where a model leaves the size open. */
-const USUAL_SIDE = 224;
+/** The least and the most for the longer side of a picture where a model leaves both open. */
+const OPEN_SIDES = [320, 640];
+
+/** Open sides are a multiple of it: networks halve pictures up to five times. */
+const OPEN_STEP = 32;
+
+const PICTURE_NAME = /image|img|pixel|picture|photo|frame|rgb|bgr|gr[ae]y/i;
+const OTHER_NAME = /mel|spec|feat|audio|wav|speech|signal|state|hidden|cache|past|embed|latent|logit|mask|token|point|box/i;
 
 /** Networks that read handwriting have such small greyscale inputs. */
 const LARGEST_HANDWRITING = 64;
@@ -28,12 +34,15 @@ export const SCALES = {
     signed: { text: '−1 to 1', of: (grey) => grey / 127.5 - 1 },
     imagenet: {
         text: 'ImageNet: mean and deviation',
-        of: (grey, channel) => (grey / 255 - [0.485, 0.456, 0.406][channel]) / [0.229, 0.224, 0.225][channel],
+        of: (grey, channel) => (grey / 255 - [0.485, 0.456, 0.406, 0][channel]) / [0.229, 0.224, 0.225, 1][channel],
     },
 };
 
 /**
- * How a tensor is a picture, or undefined if its shape is none of one.
+ * How a tensor is a picture, or undefined if it is none. A picture has 1, 3 or 4 channels, before or behind two sides
+ * that are open or at least 16; and its format is declared, or its name tells of pictures, or it is of bytes. Without any
+ * of these, floats are a picture if no name tells of something else and they are three channels in a batch, or 1 or 3
+ * channels of a square: grey oblongs are features, such as the mel frames of a sound.
  *
  * @returns {channels, height, width, isChannelFirst}, the sizes -1 where the request decides
  */
@@ -41,25 +50,27 @@ export function pictureLayout(spec, hasBatch) {
     if (!isFloat(spec.datatype) && !isInteger(spec.datatype)) {
         return undefined;
     }
-    let dims = spec.shape.slice();
-    if ((hasBatch && dims.length === 4) || (dims.length === 4 && dims[0] <= 1)) {
-        dims = dims.slice(1);
-    }
+    const isInBatch = hasBatch || (spec.shape.length === 4 && spec.shape[0] <= 1);
+    const dims = isInBatch ? spec.shape.slice(1) : spec.shape;
     if (dims.length !== 3) {
         return undefined;
     }
-    const isChannel = (dim) => dim === 1 || dim === 3;
+    const isDeclared = spec.format === 'NCHW' || spec.format === 'NHWC';
+    const isTold = isDeclared || PICTURE_NAME.test(spec.name) || (spec.datatype === 'UINT8' && !OTHER_NAME.test(spec.name));
+    const isLikely = ({ channels, height, width }) => isFloat(spec.datatype) && !OTHER_NAME.test(spec.name)
+        && ((channels === 3 && isInBatch) || (channels !== 4 && height > 0 && height === width));
     const isSide = (dim) => dim < 0 || (dim >= SMALLEST_SIDE && dim <= LARGEST_SIDE);
     const first = { channels: dims[0], height: dims[1], width: dims[2], isChannelFirst: true };
     const last = { channels: dims[2], height: dims[0], width: dims[1], isChannelFirst: false };
-    const fits = (layout) => isChannel(layout.channels) && isSide(layout.height) && isSide(layout.width);
+    const fits = (layout) => [1, 3, 4].includes(layout.channels) && isSide(layout.height) && isSide(layout.width)
+        && (isTold || isLikely(layout));
     const order = spec.format === 'NHWC' ? [last, first] : [first, last];
     return order.find(fits);
 }
 
 /** Whether the input is likely to read handwriting. */
 export function isHandwriting(layout) {
-    return layout.channels === 1 && layout.height > 0 && layout.height <= LARGEST_HANDWRITING && layout.width <= LARGEST_HANDWRITING;
+    return layout.channels === 1 && layout.height > 0 && layout.height <= LARGEST_HANDWRITING && layout.width > 0 && layout.width <= LARGEST_HANDWRITING;
 }
 
 /** The picture in a file. The caller closes it. */
@@ -87,8 +98,7 @@ export async function pngOf(canvas) {
  * @returns {dims without a batch, elements}
  */
 export function pictureTensor(picture, layout, choices) {
-    const height = layout.height > 0 ? layout.height : side(picture.height);
-    const width = layout.width > 0 ? layout.width : side(picture.width);
+    const { width, height } = pictureSize(picture, layout);
     const { channels, isChannelFirst } = layout;
     const dims = isChannelFirst ? [channels, height, width] : [height, width, channels];
     if (choices.ink && channels === 1) {
@@ -98,8 +108,8 @@ export function pictureTensor(picture, layout, choices) {
     const elements = new Float32Array(width * height * channels);
     const scale = SCALES[choices.scale].of;
     for (let i = 0; i < width * height; i++) {
-        const [red, green, blue] = pixels.subarray(i * 4, i * 4 + 3);
-        const values = channels === 1 ? [0.299 * red + 0.587 * green + 0.114 * blue] : [red, green, blue];
+        const [red, green, blue, alpha] = pixels.subarray(i * 4, i * 4 + 4);
+        const values = channels === 1 ? [0.299 * red + 0.587 * green + 0.114 * blue] : [red, green, blue, alpha].slice(0, channels);
         values.forEach((value, channel) => {
             elements[isChannelFirst ? channel * width * height + i : i * channels + channel] = scale(value, channel);
         });
@@ -107,8 +117,30 @@ export function pictureTensor(picture, layout, choices) {
     return { dims, elements };
 }
 
-function side(length) {
-    return Math.min(Math.max(length, SMALLEST_SIDE), USUAL_SIDE);
+/**
+ * The size of a tensor of a picture. An open side follows from the other one and the picture's shape; where both are
+ * open, the picture keeps its own size, within limits.
+ */
+export function pictureSize(picture, { height, width }) {
+    if (height > 0 && width > 0) {
+        return { height, width };
+    }
+    if (height <= 0 && width <= 0) {
+        const longer = Math.max(picture.width, picture.height);
+        const factor = Math.min(Math.max(longer, OPEN_SIDES[0]), OPEN_SIDES[1]) / longer;
+        return { height: rounded(picture.height * factor, OPEN_STEP), width: rounded(picture.width * factor, OPEN_STEP) };
+    }
+    const fixed = height > 0 ? height : width;
+    // As fine as the fixed side allows: the greatest power of two that divides it.
+    const step = Math.min(fixed & -fixed, OPEN_STEP);
+    return height > 0
+        ? { height, width: rounded((picture.width / picture.height) * fixed, step) }
+        : { height: rounded((picture.height / picture.width) * fixed, step), width };
+}
+
+/** The nearest multiple of a step, at least one. */
+function rounded(length, step) {
+    return Math.min(Math.max(step, Math.round(length / step) * step), LARGEST_SIDE);
 }
 
 function contextOf(width, height) {
@@ -222,7 +254,11 @@ function middle(values, small, room, position, length) {
     return Math.min(Math.max(Math.round(room / 2 - moment / mass), 0), room - length);
 }
 
-/** Draws a tensor of a picture as the model sees it, from its least value as black to its greatest as white. */
+/**
+ * Draws a tensor of a picture as the model sees it, from its least value as black to its greatest as white.
+ *
+ * @returns {width, height, low, high}: its size, its least and its greatest value
+ */
 export function showTensor(canvas, { dims, elements }, layout) {
     const [channels, height, width] = layout.isChannelFirst ? dims : [dims[2], dims[0], dims[1]];
     canvas.width = width;
@@ -244,4 +280,5 @@ export function showTensor(canvas, { dims, elements }, layout) {
         image.data[4 * i + 3] = 255;
     }
     context.putImageData(image, 0, 0);
+    return { width, height, low, high };
 }

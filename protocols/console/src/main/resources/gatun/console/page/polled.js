@@ -21,9 +21,9 @@ export class Polled {
         this.#load();
     }
 
-    /** An overview has come. */
+    /** An overview has come. A page that nobody looks at asks for nothing. */
     overview() {
-        if (++this.#events % EVERY === 0) {
+        if (++this.#events % EVERY === 0 && !document.hidden) {
             this.#load();
         }
     }

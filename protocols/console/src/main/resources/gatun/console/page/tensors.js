@@ -83,11 +83,6 @@ export function parseShape(text, spec) {
     return dims;
 }
 
-/** A shape to begin with: 1 for what the request decides. */
-export function firstShape(spec) {
-    return spec.shape.map((dim) => (dim < 0 ? 1 : dim));
-}
-
 /**
  * Reads the elements that a user wrote: numbers between blanks, commas and brackets; texts one a line.
  *

@@ -4,102 +4,20 @@ package gatun.console.history;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.console.history.VersionRates.VersionKey;
-import gatun.runtime.Latencies;
-import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.ModelIdentifier;
-import gatun.runtime.ModelLatencies;
-import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
-import gatun.runtime.ModelStatistics.BatchStatistics;
-import gatun.runtime.Origin;
-import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.AccessLog.RecordedLog.RequestWatch;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class SamplerTest {
     private static final long START_MILLIS = 1_700_000_000_000L;
     private static final long PLENTY = 24L << 20;
 
-    private final Counted counted = new Counted();
+    private final CountedVersions counted = new CountedVersions();
     private long nowMillis = START_MILLIS;
-
-    /** Versions that count what the test says. */
-    private static final class Counted {
-        private final Map<String, Version> versions = new TreeMap<>();
-        private int counted;
-        private int measured;
-        private long computeNanos;
-        private ModelStatistics.Occupancy occupancy = ModelStatistics.Occupancy.NONE;
-
-        void answer(String model, int requests, long nanos) {
-            versions.computeIfAbsent(model, Version::new).answered[LatencyBuckets.bucketOf(nanos)] += requests;
-        }
-
-        void show(VersionCounters.Look look) {
-            versions.forEach((model, version) -> look.accept(ModelIdentifier.of(model), "1", version));
-        }
-
-        private final class Version implements VersionCounters {
-            private final String model;
-            private final long[] answered = new long[LatencyBuckets.COUNT];
-
-            Version(String model) {
-                this.model = model;
-            }
-
-            @Override
-            public long activity() {
-                return new Latencies(answered, 0).count();
-            }
-
-            @Override
-            public boolean isBusy() {
-                return !occupancy.equals(ModelStatistics.Occupancy.NONE);
-            }
-
-            @Override
-            public ModelStatistics statistics() {
-                counted++;
-                long requests = activity();
-                return new ModelStatistics(
-                        model,
-                        "1",
-                        new ModelStatistics.Totals(
-                                requests,
-                                4 * requests,
-                                new ModelStatistics.Failures(0, 0, 0, 0, 0),
-                                new ModelStatistics.StageNanos(0, 0, 0, 0, 0),
-                                0,
-                                occupancy,
-                                0),
-                        requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, computeNanos, 0)),
-                        List.of(),
-                        List.of(),
-                        Optional.empty());
-            }
-
-            @Override
-            public Optional<ModelLatencies> latencies() {
-                measured++;
-                Latencies latencies = new Latencies(answered, 0);
-                StageLatencies stages =
-                        new StageLatencies(latencies, latencies, latencies, latencies, latencies, Latencies.NONE);
-                return Optional.of(new ModelLatencies(
-                        model, "1", false, Map.of(new Origin(0, "v2", "http"), stages), Optional.empty(), Map.of()));
-            }
-
-            @Override
-            public int instanceCount() {
-                return 2;
-            }
-        }
-    }
 
     private final List<RequestWatch> watches = new ArrayList<>();
 

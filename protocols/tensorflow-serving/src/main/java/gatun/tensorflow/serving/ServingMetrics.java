@@ -111,7 +111,7 @@ public final class ServingMetrics {
     }
 
     /** Counts a run of a model that took {@code nanos}. */
-    public void ran(String model, Api api, long nanos) {
+    public void recordRun(String model, Api api, long nanos) {
         String labels = "model_name=\"" + label(model) + "\",API=\"" + api.title + "\",runtime=\"TF1\"";
         runtimeLatencies
                 .computeIfAbsent(labels, key -> new BoundedCounts(LATENCY_BOUNDS))

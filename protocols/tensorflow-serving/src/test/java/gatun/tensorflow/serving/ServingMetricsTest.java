@@ -58,7 +58,7 @@ class ServingMetricsTest {
         metrics.answered("m", Api.CLASSIFY, Entrypoint.REST, 9_999);
         metrics.answered("m", Api.CLASSIFY, Entrypoint.REST, 10_000);
         metrics.answered("m", Api.CLASSIFY, Entrypoint.REST, 3_000_000_000_000L);
-        metrics.ran("m", Api.PREDICT, 20_000);
+        metrics.recordRun("m", Api.PREDICT, 20_000);
         String latency = ":tensorflow:serving:request_latency";
         String labels = "model_name=\"m\",API=\"classify\",entrypoint=\"REST\"";
 

@@ -45,10 +45,10 @@ final class InferDecoder {
      * Reads a message, which owns nothing yet. Throws INVALID_ARGUMENT when malformed, RESOURCE_EXHAUSTED beyond a
      * limit, UNAVAILABLE when other requests have taken the heap.
      */
-    InferMessage decode(MemorySegment bytes) {
+    V1InferMessage decode(MemorySegment bytes) {
         LimitedReader in = new LimitedReader(bytes, limits, heap);
         try {
-            InferMessage message = decode(in, bytes);
+            V1InferMessage message = decode(in, bytes);
             message.reserve(in.takeReservation());
             return message;
         } finally {
@@ -56,8 +56,8 @@ final class InferDecoder {
         }
     }
 
-    private InferMessage decode(LimitedReader in, MemorySegment bytes) {
-        InferMessage message = new InferMessage(bytes, RawMessage.NOTHING);
+    private V1InferMessage decode(LimitedReader in, MemorySegment bytes) {
+        V1InferMessage message = new V1InferMessage(bytes, RawMessage.NOTHING);
         int pieces = 0;
         while (in.hasMore()) {
             int tag = in.tag();

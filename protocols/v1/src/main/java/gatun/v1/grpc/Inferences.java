@@ -50,7 +50,7 @@ final class Inferences {
      * The request of a message, whose memory it takes over; the caller owns it and ends its trace. Throws with the
      * protocol's text for the first mistake; nothing is held then.
      */
-    InferenceRequest request(InferMessage message, Metadata headers, PeerLocation client, Origin origin) {
+    InferenceRequest request(V1InferMessage message, Metadata headers, PeerLocation client, Origin origin) {
         try (message) {
             ModelVersion model = api.requests().model(message.modelName, message.modelVersion);
             message.model = model;
@@ -76,7 +76,7 @@ final class Inferences {
     }
 
     /** The message of a response, which it takes over. Throws when there can be none; the response is closed then. */
-    OutboundMessage answer(InferMessage message, InferenceResponse response) {
+    OutboundMessage answer(V1InferMessage message, InferenceResponse response) {
         try {
             V1InferResponse answer =
                     V1InferResponse.of(message.header, Objects.requireNonNull(message.model), response, server.heap());
@@ -96,7 +96,7 @@ final class Inferences {
         }
     }
 
-    OutboundMessage failure(InferMessage message, GatunException failure) {
+    OutboundMessage failure(V1InferMessage message, GatunException failure) {
         InferResponseHeader onlyId =
                 InferResponseHeader.newBuilder().setId(message.header.getId()).build();
         return encode(api.statuses().failure(failure), onlyId, NO_TENSORS, NOTHING);
@@ -112,12 +112,12 @@ final class Inferences {
 
     /** The inputs' data as it lies in a message, an entry for each. For one request. */
     static final class RawInputs implements InputData {
-        private final InferMessage message;
+        private final V1InferMessage message;
         private final RawAlignment alignment;
         private int next;
 
         /** The data of {@code message}; copies that are needed are taken of {@code pool}. */
-        RawInputs(InferMessage message, BufferPool pool) {
+        RawInputs(V1InferMessage message, BufferPool pool) {
             this.message = message;
             this.alignment = new RawAlignment(message.bytes(), pool);
         }

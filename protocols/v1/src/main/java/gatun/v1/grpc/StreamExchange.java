@@ -13,7 +13,7 @@ import io.grpc.Metadata;
 import java.util.Optional;
 
 /** Converts the messages and responses of one StreamInfer call. A failure is a response, and the stream goes on. */
-final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
+final class StreamExchange implements InferenceStream.Exchange<V1InferMessage> {
     private static final Origin ORIGIN = new Origin(202, "v1", "grpc_stream");
 
     private final Inferences inferences;
@@ -27,23 +27,23 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     }
 
     @Override
-    public InferenceRequest request(InferMessage message) {
+    public InferenceRequest request(V1InferMessage message) {
         return inferences.request(message, headers, client, ORIGIN);
     }
 
     @Override
-    public OutboundMessage answer(InferMessage message, InferenceResponse response, boolean last) {
+    public OutboundMessage answer(V1InferMessage message, InferenceResponse response, boolean last) {
         return inferences.answer(message, response);
     }
 
     /** Models with several responses were refused. */
     @Override
-    public Optional<OutboundMessage> end(InferMessage message, InferenceRequest request) {
+    public Optional<OutboundMessage> end(V1InferMessage message, InferenceRequest request) {
         return Optional.empty();
     }
 
     @Override
-    public Optional<OutboundMessage> failure(InferMessage message, GatunException failure, boolean executed) {
+    public Optional<OutboundMessage> failure(V1InferMessage message, GatunException failure, boolean executed) {
         return Optional.of(inferences.failure(message, failure));
     }
 }

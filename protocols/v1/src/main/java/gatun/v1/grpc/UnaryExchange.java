@@ -12,7 +12,7 @@ import io.grpc.Metadata;
 import java.util.Optional;
 
 /** Converts the messages and responses of Infer calls. Safe for any thread. */
-final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
+final class UnaryExchange implements InferenceCall.Exchange<V1InferMessage> {
     private static final Origin ORIGIN = new Origin(201, "v1", "grpc");
 
     private final Inferences inferences;
@@ -22,17 +22,17 @@ final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
     }
 
     @Override
-    public InferenceRequest request(InferMessage message, Metadata headers) {
+    public InferenceRequest request(V1InferMessage message, Metadata headers) {
         return inferences.request(message, headers, CallLocation.current(), ORIGIN);
     }
 
     @Override
-    public OutboundMessage answer(InferMessage message, InferenceResponse response) {
+    public OutboundMessage answer(V1InferMessage message, InferenceResponse response) {
         return inferences.answer(message, response);
     }
 
     @Override
-    public Optional<OutboundMessage> failureMessage(InferMessage message, GatunException failure) {
+    public Optional<OutboundMessage> failureMessage(V1InferMessage message, GatunException failure) {
         return Optional.of(inferences.failure(message, failure));
     }
 }

@@ -34,7 +34,7 @@ public final class V1Services {
         Inferences inferences = new Inferences(server, api);
         UnaryExchange unary = new UnaryExchange(inferences);
         InferDecoder decoder = new InferDecoder(server.limits(), server.heap());
-        InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
+        InPlaceMarshaller<V1InferMessage> marshaller = new InPlaceMarshaller<>(
                 decoder::decode, start -> RawAlignment.landingOffset(start, InferDecoder.RAW_INPUT));
         ServerServiceDefinition service = InPlaceMethods.replace(
                 ControlMethods.limit(new ControlService(api).bindService(), server),

@@ -16,6 +16,7 @@ import gatun.v1.AllStatuses;
 import gatun.v1.ControlCounters;
 import gatun.v1.ModelControl;
 import gatun.v1.V1Api;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.List;
@@ -36,39 +37,74 @@ public final class V1Routes {
         ModelControlRoutes models = new ModelControlRoutes(api.modelControl(), control);
         SharedMemoryRoutes regions = new SharedMemoryRoutes(server.buffers(), api.sharedMemory(), control);
         List<Route> rows = List.of(
-                post("/api/infer/{model}[/{version:number}]", ApiGroup.INFERENCE, "Infers", infer::answer),
-                get("/api/health/{state}", ApiGroup.HEALTH, "Whether the server is live, or ready", status::health),
+                post(
+                        "/api/infer/{model}[/{version:number}]",
+                        ApiGroup.INFERENCE,
+                        "Infers",
+                        V1Operations.INFER,
+                        infer::answer),
+                get(
+                        "/api/health/{state}",
+                        ApiGroup.HEALTH,
+                        "Whether the server is live, or ready",
+                        V1Operations.HEALTH,
+                        status::health),
                 // It tells the configurations of models and what they have counted too, which nobody had to keep apart
                 // then.
-                get("/api/status[/{model}]", ApiGroup.METADATA, "What the server and its models do", status::status),
+                get(
+                        "/api/status[/{model}]",
+                        ApiGroup.METADATA,
+                        "What the server and its models do",
+                        V1Operations.TELL,
+                        status::status),
                 get(
                         "/api/repository/index",
                         ApiGroup.MODEL_REPOSITORY,
                         "The models of the repository",
+                        V1Operations.TELL,
                         status::repository),
-                post("/api/modelcontrol/load/{model}", ApiGroup.MODEL_REPOSITORY, "Loads a model", models::load),
-                post("/api/modelcontrol/unload/{model}", ApiGroup.MODEL_REPOSITORY, "Unloads a model", models::unload),
-                get(REGIONS + "/status", ApiGroup.SHARED_MEMORY, "The registered regions", regions::status),
+                post(
+                        "/api/modelcontrol/load/{model}",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Loads a model",
+                        V1Operations.CONTROL,
+                        models::load),
+                post(
+                        "/api/modelcontrol/unload/{model}",
+                        ApiGroup.MODEL_REPOSITORY,
+                        "Unloads a model",
+                        V1Operations.CONTROL,
+                        models::unload),
+                get(
+                        REGIONS + "/status",
+                        ApiGroup.SHARED_MEMORY,
+                        "The registered regions",
+                        V1Operations.TELL,
+                        regions::status),
                 // A key keeps its slash, so that two stand before it.
                 post(
                         REGIONS + "/register/{region}//{key}/{offset:number}/{size:number}",
                         ApiGroup.SHARED_MEMORY,
                         "Registers a region of system memory",
+                        V1Operations.CONTROL,
                         regions::registerSystem),
                 post(
                         REGIONS + "/cudaregister/{region}/{size:number}/{device:number}",
                         ApiGroup.SHARED_MEMORY,
                         "Registers a region of CUDA memory, whose handle is the body",
+                        V1Operations.CUDA_REGISTER,
                         regions::registerCuda),
                 post(
                         REGIONS + "/unregister/{region}",
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters a region",
+                        V1Operations.CONTROL,
                         regions::unregister),
                 post(
                         REGIONS + "/unregisterall",
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters all regions",
+                        V1Operations.CONTROL,
                         regions::unregisterAll));
         return new RouteTable(ROOT, rows, access, new Conventions());
     }
@@ -87,10 +123,12 @@ public final class V1Routes {
             String rest = exchange.path().substring(ROOT.length());
             int slash = rest.indexOf('/');
             Method only = METHODS.get(slash < 0 ? rest : rest.substring(0, slash));
-            if (only == null || only.equals(exchange.method())) {
+            boolean head = exchange.method().equals(Method.HEAD);
+            if (only == null || only.equals(head ? Method.GET : exchange.method())) {
                 super.answerUnknownPath(exchange);
             } else {
-                answerOtherMethod(exchange, only.text());
+                exchange.header(HeaderNames.ALLOW, only.text());
+                answerOtherMethod(exchange);
             }
         }
     }

@@ -34,7 +34,7 @@ class InferDecoderTest {
         arena.close();
     }
 
-    private InferMessage decode(byte[] message) {
+    private V1InferMessage decode(byte[] message) {
         return decoder.decode(arena.allocate(Math.max(1, message.length))
                 .asSlice(0, message.length)
                 .copyFrom(MemorySegment.ofArray(message)));
@@ -83,7 +83,7 @@ class InferDecoderTest {
         byte[] message = Arrays.copyOf(request.toByteArray(), request.getSerializedSize() + more.length);
         System.arraycopy(more, 0, message, request.getSerializedSize(), more.length);
 
-        InferMessage read = decode(message);
+        V1InferMessage read = decode(message);
 
         assertThat(read.modelName).isEqualTo("m");
         assertThat(read.header.getId()).isEqualTo(7);
@@ -110,7 +110,7 @@ class InferDecoderTest {
         assertThatThrownBy(() -> decode(message)).isInstanceOfSatisfying(GatunException.class, e -> assertThat(e.code())
                 .isEqualTo(ErrorCode.UNAVAILABLE));
         others.close();
-        try (InferMessage read = decode(message)) {
+        try (V1InferMessage read = decode(message)) {
             assertThat(read.header.getInputCount()).isEqualTo(2_000);
             assertThat(heap.usedBytes()).isPositive();
         }

@@ -6,7 +6,6 @@ import static gatun.http.routes.RouteTable.Route.post;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
-import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
@@ -14,8 +13,6 @@ import gatun.http.routes.PathValues.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.RouteTable.Route;
 import gatun.http.routes.RouteTable.Route.RouteHandler;
-import gatun.memory.regions.CudaRegionStatus;
-import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;
@@ -28,13 +25,12 @@ import gatun.runtime.logging.LogSettings;
 import gatun.runtime.logging.LogSettings.LogFormat;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerResources;
+import gatun.v2.http.RegionRoutes.CudaMemoryRoutes;
 import gatun.v2.http.RegionRoutes.SharedMemoryRoutes;
 import gatun.v2.lane.Lanes;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** The paths of the v2 protocol. Names of models and regions are taken as sent, not decoded. */
@@ -76,17 +72,20 @@ public final class V2Routes {
                         ROOT + "/lanes",
                         ApiGroup.SHARED_MEMORY,
                         "Opens a lane in memory of the client, for as long as the connection lasts",
+                        V2Operations.LANE_OPEN,
                         plain(lane::open)),
                 post(
                         LANE + "/models/{model}[/versions/{version:number}]/prepare",
                         ApiGroup.INFERENCE,
                         "Prepares requests to a model in a lane",
+                        V2Operations.LANE_PREPARE,
                         (exchange, path) ->
                                 lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
                 post(
                         LANE + "/drop",
                         ApiGroup.INFERENCE,
                         "Forgets a prepared request of a lane",
+                        V2Operations.LANE_DROP,
                         (exchange, path) -> lane.drop(exchange, path.value("lane"))));
     }
 
@@ -106,97 +105,163 @@ public final class V2Routes {
         SharedMemoryRoutes system = new SharedMemoryRoutes(regions, jsonBody);
         CudaMemoryRoutes cuda = new CudaMemoryRoutes(regions, jsonBody);
         return List.of(
-                post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
+                post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", V2Operations.INFER, ofVersion(infer::answer)),
                 post(
                         MODEL + "/generate",
                         ApiGroup.INFERENCE,
                         "Infers from plain JSON",
+                        V2Operations.GENERATE,
                         ofVersion(generate::answerOnce)),
                 post(
                         MODEL + "/generate_stream",
                         ApiGroup.INFERENCE,
                         "Infers from plain JSON, and streams the responses as server-sent events",
+                        V2Operations.GENERATE_STREAM,
                         ofVersion(generate::answerStream)),
-                get(ROOT, ApiGroup.METADATA, "The server's name, version and extensions", plain(metadata::server)),
-                get(ROOT + "/health/live", ApiGroup.HEALTH, "Whether the server is live", plain(metadata::live)),
-                get(ROOT + "/health/ready", ApiGroup.HEALTH, "Whether the server is ready", plain(metadata::ready)),
-                get(MODEL, ApiGroup.METADATA, "A model's inputs and outputs", ofVersion(metadata::model)),
+                get(
+                        ROOT,
+                        ApiGroup.METADATA,
+                        "The server's name, version and extensions",
+                        V2Operations.SERVER,
+                        plain(metadata::server)),
+                get(
+                        ROOT + "/health/live",
+                        ApiGroup.HEALTH,
+                        "Whether the server is live",
+                        V2Operations.LIVE,
+                        plain(metadata::live)),
+                get(
+                        ROOT + "/health/ready",
+                        ApiGroup.HEALTH,
+                        "Whether the server is ready",
+                        V2Operations.READY,
+                        plain(metadata::ready)),
+                get(
+                        MODEL,
+                        ApiGroup.METADATA,
+                        "A model's inputs and outputs",
+                        V2Operations.MODEL,
+                        ofVersion(metadata::model)),
                 get(
                         MODEL + "/openapi.json",
                         ApiGroup.METADATA,
                         "A model's inference with its own tensors, as OpenAPI",
+                        V2Operations.MODEL_OPENAPI,
                         ofVersion(api::answer)),
-                get(MODEL + "/ready", ApiGroup.HEALTH, "Whether a model is ready", ofVersion(metadata::modelReady)),
+                get(
+                        MODEL + "/ready",
+                        ApiGroup.HEALTH,
+                        "Whether a model is ready",
+                        V2Operations.MODEL_READY,
+                        ofVersion(metadata::modelReady)),
                 get(
                         MODEL + "/config",
                         ApiGroup.MODEL_CONFIG,
                         "A model's configuration",
+                        V2Operations.CONFIG,
                         ofVersion(metadata::modelConfig)),
                 get(
                         ROOT + "/models/stats",
                         ApiGroup.STATISTICS,
                         "The statistics of all models",
+                        V2Operations.ALL_STATISTICS,
                         plain(statistics::all)),
-                get(MODEL + "/stats", ApiGroup.STATISTICS, "A model's statistics", ofVersion(statistics::model)),
+                get(
+                        MODEL + "/stats",
+                        ApiGroup.STATISTICS,
+                        "A model's statistics",
+                        V2Operations.STATISTICS,
+                        ofVersion(statistics::model)),
                 post(
                         REPOSITORY + "/index",
                         ApiGroup.MODEL_REPOSITORY,
                         "The models of the repositories and their states",
+                        V2Operations.INDEX,
                         plain(repository::index)),
                 post(
                         REPOSITORY + "/models/{model}/load",
                         ApiGroup.MODEL_REPOSITORY,
                         "Loads a model, or loads it anew",
+                        V2Operations.LOAD,
                         repository::load),
                 post(
                         REPOSITORY + "/models/{model}/unload",
                         ApiGroup.MODEL_REPOSITORY,
                         "Unloads a model",
+                        V2Operations.UNLOAD,
                         repository::unload),
                 get(
                         ROOT + "/systemsharedmemory[/region/{region}]/status",
                         ApiGroup.SHARED_MEMORY,
                         "The registered regions of system memory",
+                        V2Operations.SYSTEM_STATUS,
                         ofRegion(system::status)),
                 post(
                         ROOT + "/systemsharedmemory[/region/{region}]/register",
                         ApiGroup.SHARED_MEMORY,
                         "Registers a region of system memory",
+                        V2Operations.SYSTEM_REGISTER,
                         ofRegion(system::register)),
                 post(
                         ROOT + "/systemsharedmemory[/region/{region}]/unregister",
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters one region of system memory, or all",
+                        V2Operations.UNREGISTER,
                         ofRegion(system::unregister)),
                 get(
                         ROOT + "/cudasharedmemory[/region/{region}]/status",
                         ApiGroup.SHARED_MEMORY,
                         "The registered regions of CUDA memory",
+                        V2Operations.CUDA_STATUS,
                         ofRegion(cuda::status)),
                 post(
                         ROOT + "/cudasharedmemory[/region/{region}]/register",
                         ApiGroup.SHARED_MEMORY,
                         "Registers a region of CUDA memory",
+                        V2Operations.CUDA_REGISTER,
                         ofRegion(cuda::register)),
                 post(
                         ROOT + "/cudasharedmemory[/region/{region}]/unregister",
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters one region of CUDA memory, or all",
+                        V2Operations.UNREGISTER,
                         ofRegion(cuda::unregister)),
-                get(ROOT + "/trace/setting", ApiGroup.TRACE, "The settings of traces", plain(trace::show)),
-                post(ROOT + "/trace/setting", ApiGroup.TRACE, "Changes the settings of traces", plain(trace::change)),
+                get(
+                        ROOT + "/trace/setting",
+                        ApiGroup.TRACE,
+                        "The settings of traces",
+                        V2Operations.TRACE,
+                        plain(trace::show)),
+                post(
+                        ROOT + "/trace/setting",
+                        ApiGroup.TRACE,
+                        "Changes the settings of traces",
+                        V2Operations.TRACE_CHANGE,
+                        plain(trace::change)),
                 get(
                         ROOT + "/models/{model}/trace/setting",
                         ApiGroup.TRACE,
                         "The settings of a model's traces",
+                        V2Operations.MODEL_TRACE,
                         ofModel(trace::showModel)),
                 post(
                         ROOT + "/models/{model}/trace/setting",
                         ApiGroup.TRACE,
                         "Changes the settings of a model's traces",
+                        V2Operations.TRACE_CHANGE,
                         ofModel(trace::changeModel)),
-                get(ROOT + "/logging", ApiGroup.LOGGING, "The settings of the log", plain(logging::show)),
-                post(ROOT + "/logging", ApiGroup.LOGGING, "Changes the settings of the log", plain(logging::change)));
+                get(
+                        ROOT + "/logging",
+                        ApiGroup.LOGGING,
+                        "The settings of the log",
+                        V2Operations.LOG,
+                        plain(logging::show)),
+                post(
+                        ROOT + "/logging",
+                        ApiGroup.LOGGING,
+                        "Changes the settings of the log",
+                        V2Operations.LOG_CHANGE,
+                        plain(logging::change)));
     }
 
     private interface PlainHandler {
@@ -227,82 +292,6 @@ public final class V2Routes {
     /** The region is empty where the path has none. */
     private static RouteHandler ofRegion(NameHandler handler) {
         return (exchange, path) -> handler.answer(exchange, path.value("region"));
-    }
-
-    /** Registration of GPU memory; clients without GPUs call it, too, to unregister all. Thread-safe. */
-    static final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
-        /** The size of a {@code cudaIpcMemHandle_t}. */
-        private static final int HANDLE_BYTES = 64;
-
-        private final JsonBody jsonBody;
-
-        CudaMemoryRoutes(ClientRegions regions, JsonBody jsonBody) {
-            super(regions, CudaRegionStatus.class, "cuda");
-            this.jsonBody = jsonBody;
-        }
-
-        @Override
-        void writeMembers(JsonWriter json, CudaRegionStatus region) {
-            json.raw(",\"device_id\":").unsigned(region.device());
-        }
-
-        @Override
-        void register(RegionRegistry open, String name, Exchange exchange) {
-            open.requireCuda(name);
-            Registration registration = new Registration();
-            jsonBody.readControl(exchange, registration);
-            String handle = registration.handle.orElseThrow(() -> lacks("raw_handle"));
-            long byteSize = registration.byteSize.orElseThrow(() -> lacks("byte_size"));
-            long device = registration.device.orElseThrow(() -> lacks("device_id"));
-            open.registerCuda(name, decoded(handle), device, byteSize);
-        }
-
-        /** Clients in C++ put line breaks into it. */
-        private static byte[] decoded(String base64) {
-            byte[] handle;
-            try {
-                handle = Base64.getMimeDecoder().decode(base64);
-            } catch (IllegalArgumentException e) {
-                handle = new byte[0];
-            }
-            if (handle.length != HANDLE_BYTES) {
-                throw GatunException.invalidArgument("'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t");
-            }
-            return handle;
-        }
-
-        /** The members of a registration; of one that comes twice, the first counts. */
-        private static final class Registration implements JsonBody.Members {
-            private Optional<String> handle = Optional.empty();
-            private Optional<Long> device = Optional.empty();
-            private Optional<Long> byteSize = Optional.empty();
-
-            @Override
-            public void member(JsonReader json) {
-                if (handle.isEmpty() && json.nameIs("raw_handle")) {
-                    handle = Optional.of(base64(json));
-                } else if (device.isEmpty() && json.nameIs("device_id")) {
-                    device = Optional.of(json.readUnsigned(""));
-                } else if (byteSize.isEmpty() && json.nameIs("byte_size")) {
-                    byteSize = Optional.of(json.readUnsigned(""));
-                } else {
-                    json.skipValue();
-                }
-            }
-
-            private static String base64(JsonReader json) {
-                Optional<String> text = Optional.empty();
-                json.enterObject("");
-                while (json.nextMember()) {
-                    if (text.isEmpty() && json.nameIs("b64")) {
-                        text = Optional.of(json.readString(""));
-                    } else {
-                        json.skipValue();
-                    }
-                }
-                return text.orElseThrow(() -> JsonFailure.missingMember("", "b64"));
-            }
-        }
     }
 
     /** The server's log settings: reads them, and changes them from the next line on. Safe for any thread. */

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A slot's request and its answers. The lane's thread begins, continues and cancels; one thread at a time runs. */
+/** A slot's request and its responses. The lane's thread begins, continues and cancels; one thread at a time runs. */
 final class LaneCall implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(LaneCall.class);
 
@@ -37,7 +37,7 @@ final class LaneCall implements Runnable {
         IDLE,
         /** A request is answered. */
         RUNNING,
-        /** An answer was given, and the client has not said yet that it has read it. */
+        /** A response was given, and the client has not said yet that it has read it. */
         AWAITING_CLIENT
     }
 
@@ -125,7 +125,7 @@ final class LaneCall implements Runnable {
         return slotRequest.callerCore();
     }
 
-    /** Goes on after an answer. For the lane's thread. */
+    /** Goes on after a response. For the lane's thread. */
     void proceed(int entryTurn) {
         if (entryTurn == turn) {
             wakeRunner();
@@ -190,12 +190,12 @@ final class LaneCall implements Runnable {
             infer();
         } catch (GatunException e) {
             boolean late = e.code() == ErrorCode.CANCELLED && !cancelled && slotRequest.deadlineHasPassed();
-            code = late ? SlotAnswer.DEADLINE_EXCEEDED : SlotAnswer.number(e.code());
+            code = late ? SlotResponse.DEADLINE_EXCEEDED : e.code().number();
             text = late ? "the request's deadline has passed" : e.getMessage();
             status = late ? "DEADLINE_EXCEEDED" : e.code().name();
         } catch (Throwable t) {
             FailureLog.write(t, failure -> LOG.error("A request of a lane failed", failure));
-            code = SlotAnswer.number(ErrorCode.INTERNAL);
+            code = ErrorCode.INTERNAL.number();
             text = "the server failed: its log tells why";
             status = ErrorCode.INTERNAL.name();
         } finally {
@@ -361,13 +361,13 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /** Publishes the answer; returns whether the client sleeps, and was woken. */
+    /** Publishes the response; returns whether the client sleeps, and was woken. */
     private boolean finish(int code, String text) {
         PreparedRequest asked = prepared;
         if (code != 0) {
-            SlotAnswer.writeFailure(lane.memory(), slotOffset, code, text);
+            SlotResponse.writeFailure(lane.memory(), slotOffset, code, text);
         } else if (!finished) {
-            SlotAnswer.writeEnd(lane.memory(), slotOffset);
+            SlotResponse.writeEnd(lane.memory(), slotOffset);
         }
         long took = writeTimes();
         if (asked != null) {
@@ -383,7 +383,7 @@ final class LaneCall implements Runnable {
         runner = null;
         state.set(State.IDLE);
         // From here on the client may fill the slot again.
-        boolean abandoned = cancelled || code == SlotAnswer.DEADLINE_EXCEEDED;
+        boolean abandoned = cancelled || code == SlotResponse.DEADLINE_EXCEEDED;
         boolean slept = lane.memory().answer(slot, SlotState.DONE);
         lane.ended(abandoned);
         return slept;

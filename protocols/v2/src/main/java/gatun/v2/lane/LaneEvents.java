@@ -31,7 +31,7 @@ final class LaneEvents {
     }
 
     void opened() {
-        Opened event = new Opened();
+        LaneOpened event = new LaneOpened();
         if (event.shouldCommit()) {
             event.lane = number;
             event.slots = geometry.slots();
@@ -41,7 +41,7 @@ final class LaneEvents {
     }
 
     void closed() {
-        Closed event = new Closed();
+        LaneClosed event = new LaneClosed();
         if (event.shouldCommit()) {
             event.lane = number;
             event.slots = geometry.slots();
@@ -56,7 +56,7 @@ final class LaneEvents {
     @Description("A client opened a lane: requests in shared memory, without a socket")
     @Category({"Gatun", "Shared Memory"})
     @StackTrace(false)
-    private static final class Opened extends Event {
+    private static final class LaneOpened extends Event {
         @Label("Lane")
         @Description("Its number in this process, from 1")
         private long lane;
@@ -75,7 +75,7 @@ final class LaneEvents {
     @Description("A lane has ended, with its client's connection or with the server")
     @Category({"Gatun", "Shared Memory"})
     @StackTrace(false)
-    private static final class Closed extends Event {
+    private static final class LaneClosed extends Event {
         @Label("Lane")
         @Description("Its number in this process, from 1")
         private long lane;

@@ -60,18 +60,18 @@ final class SlotTensors {
     /** Writes a response into the slot, outputs elsewhere to their rooms. Throws GatunException for too little room. */
     void write(InferenceResponse response, PreparedRequest asked) {
         LaneMemory memory = lane.memory();
-        SlotAnswer.writeHead(memory, slotOffset, response);
+        SlotResponse.writeHead(memory, slotOffset, response);
         for (int i = 0; i < asked.outputCount(); i++) {
             int tensor = asked.inputCount() + i;
             long tensorOffset = slotOffset + SlotLayout.TENSORS + tensor * SlotLayout.TENSOR_BYTES;
             OutputTensor output = find(response.outputs(), asked.output(i).name(), i);
             if (output == null) {
-                SlotAnswer.writeAbsent(memory, tensorOffset);
+                SlotResponse.writeAbsent(memory, tensorOffset);
             } else {
                 if (!output.inSharedMemory()) {
                     copy(output.tensor(), asked, tensor);
                 }
-                SlotAnswer.writeOutput(memory, tensorOffset, output.tensor());
+                SlotResponse.writeOutput(memory, tensorOffset, output.tensor());
             }
         }
     }

@@ -78,13 +78,23 @@ class MethodsTest {
     }
 
     @Test
-    void shouldTellWhichMethodTheMetricsAreFor() {
-        HttpResponse<String> wrong =
-                edge.send(HttpRequest.newBuilder(URI.create("http://localhost:" + edge.metricsPort() + "/metrics"))
-                        .DELETE()
-                        .build());
+    void shouldTellWhichMethodsTheMetricsAreFor() {
+        HttpResponse<String> wrong = sendToMetrics("DELETE", "/metrics");
         assertThat(wrong.statusCode()).isEqualTo(405);
-        assertThat(wrong.headers().firstValue("Allow")).hasValue("GET");
+        assertThat(wrong.headers().firstValue("Allow")).hasValue("GET, HEAD, OPTIONS");
+        HttpResponse<String> head = sendToMetrics("HEAD", "/metrics/");
+        assertThat(head.statusCode()).isEqualTo(200);
+        assertThat(head.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain"));
+        assertThat(sendToMetrics("OPTIONS", "/metrics").headers().firstValue("Allow"))
+                .hasValue("GET, HEAD, OPTIONS");
+        assertThat(sendToMetrics("GET", "/other").statusCode()).isEqualTo(404);
+    }
+
+    private HttpResponse<String> sendToMetrics(String method, String path) {
+        return edge.send(HttpRequest.newBuilder(URI.create("http://localhost:" + edge.metricsPort() + path))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .build());
     }
 
     @Test

@@ -225,7 +225,7 @@ export class ModelView {
                 <dt>Others, such as wrong tensors</dt><dd>${count(other)}</dd>
             </dl></div>
             ${last.length ? html`<div class="body"><h3>Last ones</h3><ul class="plain">${last.slice(0, 20).map((failure) => html`<li>
-                <span class="muted">${time(failure.atMillis)} · ${ago(failure.atMillis, now)} · ${failure.code}</span>
+                <span class="muted">${failure.count > 1 ? `${count(failure.count)} times, the last ` : ''}${time(failure.atMillis)} · ${ago(failure.atMillis, now)} · ${failure.code}</span>
                 ${longText(failure.text, 'Failure')}</li>`)}</ul></div>` : nothing}`;
     }
 }
@@ -291,7 +291,7 @@ function tensors(details) {
             <td>${what}${tensor.optional ? ', optional' : ''}</td>
             <td>${tensor.datatype}</td>
             <td class="mono">${shape(tensor.shape)}${tensor.format && tensor.format !== 'NONE' ? ` ${tensor.format}` : ''}</td>
-            <td>${sharedMemory(tensor.sharedMemory)}</td>
+            <td class="prose">${sharedMemory(tensor.sharedMemory)}</td>
         </tr>`)}</tbody>
     </table></div>
     ${details.maxBatchSize ? html`<p class="body muted">Batches of up to ${count(details.maxBatchSize)}; −1 is what a request decides.</p>` : nothing}`;
@@ -316,10 +316,10 @@ function configuration(details, row) {
             ${row.loadNanos ? html`<dt>Loaded in</dt><dd>${nanos(row.loadNanos)}</dd>` : nothing}
             ${details.cache ? html`<dt>Cache</dt><dd>${count(details.cache.hits)} hits, ${count(details.cache.misses)} misses</dd>` : nothing}
         </dl></div>
-        ${completed.length ? html`<div class="body"><h3>Completed by the server</h3><div class="scroll" tabindex="0" role="region" aria-label="What was completed"><table>
+        ${completed.length ? html`<div class="body"><h3>Completed by the server</h3><div class="scroll" tabindex="0" role="region" aria-label="What was completed"><table class="reasoned">
             <thead><tr><th scope="col">What</th><th scope="col">Value</th><th scope="col">Why</th></tr></thead>
             <tbody>${completed.slice(0, 200).map((one) => html`<tr><th scope="row" class="mono">${cut(one.path, 200) || 'in the engine'}</th>
-                <td class="mono">${cut(one.value, 300)}</td><td class="prose">${cut(one.why, 300)}</td></tr>`)}</tbody>
+                <td class="mono">${cut(one.value, 300)}</td><td>${cut(one.why, 300)}</td></tr>`)}</tbody>
         </table></div></div>` : nothing}
         ${details.configuration ? html`<details class="body"><summary>The whole configuration</summary>
             <pre class="long-text" tabindex="0" role="region" aria-label="Configuration">${details.configuration}</pre></details>` : nothing}`;

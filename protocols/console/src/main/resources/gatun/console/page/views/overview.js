@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What all models do, and what needs somebody's attention. */
 
-import { html, noChange, nothing, svg } from '../lit/lit-html.js';
+import { html, noChange, nothing } from '../lit/lit-html.js';
 import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
 import { ago, amount, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
+import { OverviewCharts } from '../overview-charts.js';
 import { loadingText, memoryText, modelChip } from '../parts.js';
 import { RowWatch } from '../row-watch.js';
 
 /** Rows of a page: what a browser draws each second without being noticed. */
 const PAGE_ROWS = 200;
-
-/** Seconds that the small lines show. */
-const TREND = 120;
 
 const COLUMNS = [
     { key: 'name', text: 'Model', class: 'name', of: (m) => m.name },
@@ -38,7 +36,7 @@ export class OverviewView {
     #descending = false;
     #filter = '';
     #page = 0;
-    #trend = [];
+    #charts = new OverviewCharts();
     #rows = new RowWatch();
 
     constructor(app) {
@@ -46,15 +44,13 @@ export class OverviewView {
     }
 
     /** A new overview has come. */
-    overview(overview) {
+    overview() {
         this.#rows.turn();
-        this.#trend.push(overview.totals?.requestsPerSecond ?? 0);
-        if (this.#trend.length > TREND) {
-            this.#trend.shift();
-        }
+        this.#charts.overview();
     }
 
     close() {
+        this.#charts.close();
         this.#rows.close();
     }
 
@@ -64,7 +60,7 @@ export class OverviewView {
             return html`<h1 tabindex="-1" class="hidden-text">Overview</h1><p class="panel empty">Waiting for the server …</p>`;
         }
         return html`<h1 tabindex="-1" class="hidden-text">Overview</h1>
-            ${this.#tiles(overview)} ${alerts(overview)} ${this.#models(overview)}`;
+            ${this.#tiles(overview)} ${alerts(overview)} ${this.#charts.render()} ${this.#models(overview)}`;
     }
 
     #tiles(overview) {
@@ -73,7 +69,7 @@ export class OverviewView {
         const loading = models.filter((model) => model.state === 'LOADING').length;
         const { totals = {}, pool = {}, heap = {}, process = {}, connections = {} } = overview;
         return html`<dl class="tiles live">
-            <div class="tile"><dt>Requests/s</dt><dd>${rate(totals.requestsPerSecond)}</dd>${spark(this.#trend)}</div>
+            <div class="tile"><dt>Requests/s</dt><dd>${rate(totals.requestsPerSecond)}</dd></div>
             <div class="tile"><dt>Failures/s</dt><dd>${rate(totals.failuresPerSecond)}</dd></div>
             <div class="tile"><dt>Versions ready</dt>
                 <dd>${count(ready)} <small>of ${count(models.length)}${loading ? `, ${loading} loading` : ''}</small></dd></div>
@@ -106,7 +102,7 @@ export class OverviewView {
             ${rows.length === 0 ? html`<p class="empty">${all.length ? 'No model matches the filter.' : 'No model is known.'}</p>` : html`
             <table class=${all.some((m) => m.memoryBytes !== undefined) ? 'models cards live' : 'models cards live no-memory'} role="table">
                 <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => this.#heading(column))}</tr></thead>
-                <tbody role="rowgroup">${repeat(rows, keyOf, (m, i) => (this.#rows.isDue(keyOf(m), i) ? row(m) : noChange))}</tbody>
+                <tbody role="rowgroup">${repeat(rows, keyOf, (m, i) => (this.#rows.isDue(keyOf(m), i) ? row(m, this.#charts) : noChange))}</tbody>
             </table>`}
             ${pages > 1 ? this.#pages(pages, shown.length) : nothing}
         </section>`;
@@ -172,18 +168,19 @@ function keyOf(m) {
     return `${m.name}\n${m.version}`;
 }
 
-function row(m) {
+function row(m, charts) {
+    const line = (column) => charts.sparkline(keyOf(m), column);
     const instances = !m.instances ? UNKNOWN : m.busyInstances === undefined ? count(m.instances) : `${amount(m.busyInstances)} of ${count(m.instances)}`;
     return html`<tr role="row" .key=${keyOf(m)}>
         <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
         <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${modelChip(m)}${condition(m)}</td>
         <td role="cell" class="minor" data-label="Engine">${m.engine ?? UNKNOWN}</td>
-        <td role="cell" class="number minor" data-label="Instances">${instances}</td>
-        <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}</td>
+        <td role="cell" class="number minor" data-label="Instances">${instances}${m.instances ? line('busyInstances') : nothing}</td>
+        <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}${line('requestsPerSecond')}</td>
         <td role="cell" class=${m.failuresPerSecond > 0 ? 'number attention' : 'number'} data-label="Failures/s">${rate(m.failuresPerSecond)}</td>
-        <td role="cell" class="number" data-label="p50">${nanos(m.p50Nanos)}</td>
-        <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}</td>
+        <td role="cell" class="number" data-label="p50">${nanos(m.p50Nanos)}${line('p50Nanos')}</td>
+        <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}${line('p99Nanos')}</td>
         <td role="cell" class="number" data-label="Waiting">${count(m.pending)}</td>
         <td role="cell" class="number minor" data-label="Batch">${rate(m.meanBatch)}</td>
         <td role="cell" class="number memory" data-label="Memory">${memoryText(m)}</td>
@@ -206,16 +203,6 @@ function usage(what, used, total) {
         <dd>${bytes(used)} <small>of ${bytes(total)}</small>
         ${total ? html`<meter min="0" max=${total} high=${total * 0.9} .value=${used ?? 0} aria-label=${`${what} in use`}></meter>` : nothing}</dd>
     </div>`;
-}
-
-function spark(values) {
-    if (values.length < 2) {
-        return nothing;
-    }
-    const most = Math.max(...values, 1e-9);
-    const from = TREND - values.length;
-    const points = values.map((value, i) => `${from + i},${(25 - (value / most) * 23).toFixed(1)}`).join(' ');
-    return html`<svg viewBox=${`0 0 ${TREND - 1} 26`} preserveAspectRatio="none" aria-hidden="true">${svg`<polyline class="spark" points=${points}></polyline>`}</svg>`;
 }
 
 function subjectLink(overview, subject) {

@@ -8,6 +8,7 @@ import { consolePath, json } from '../server.js';
 import { modelAddress, overviewAddress } from '../routes.js';
 import { cut, millis } from '../format.js';
 import { infer, inferStream } from '../inference.js';
+import { inputDefaults } from '../input-defaults.js';
 import { InputField } from '../input-field.js';
 import { outputView } from '../results.js';
 import { LANGUAGES, snippetRequest } from '../snippets.js';
@@ -62,7 +63,9 @@ export class TryView {
             if (!this.#closed) {
                 this.#details = details;
                 const hasBatch = details.maxBatchSize > 0;
-                this.#fields = (details.inputs ?? []).map((spec, i) => new InputField(spec, i, hasBatch, () => this.#pictured()));
+                const inputs = details.inputs ?? [];
+                const first = inputDefaults(inputs, hasBatch);
+                this.#fields = inputs.map((spec, i) => new InputField(spec, i, hasBatch, first[i], () => this.#pictured()));
             }
         } catch (e) {
             this.#problem = e.message;

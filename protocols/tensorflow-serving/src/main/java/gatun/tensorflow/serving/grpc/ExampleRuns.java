@@ -74,7 +74,7 @@ final class ExampleRuns {
         long startedNanos = metrics == null ? 0 : System.nanoTime();
         try (InferenceResponse response = server.apply(request)) {
             if (metrics != null) {
-                metrics.ran(model.name(), api, System.nanoTime() - startedNanos);
+                metrics.recordRun(model.name(), api, System.nanoTime() - startedNanos);
             }
             return results.of(pool, signature, response.outputs(), input.count());
         }

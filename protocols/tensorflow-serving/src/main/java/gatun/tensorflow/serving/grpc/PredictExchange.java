@@ -120,7 +120,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     @Override
     public OutboundMessage answer(PredictMessage message, InferenceResponse response) {
         if (metrics != null) {
-            metrics.ran(message.servable.name(), Api.PREDICT, System.nanoTime() - message.askedNanos);
+            metrics.recordRun(message.servable.name(), Api.PREDICT, System.nanoTime() - message.askedNanos);
         }
         return encoder.encode(response, message.servable.entryPoint());
     }

@@ -70,7 +70,7 @@ final class ModelCalls {
             timer.cancel(false);
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             if (metrics != null) {
-                metrics.ran(request.model().name(), api, System.nanoTime() - askedNanos);
+                metrics.recordRun(request.model().name(), api, System.nanoTime() - askedNanos);
             }
             IndentedJson json = RestResponse.text(exchange);
             writer.accept(json, response.outputs());

@@ -8,7 +8,7 @@ import gatun.memory.tensor.GatunException;
 import io.helidon.http.Status;
 
 /** The heads of responses, and responses to failed requests. */
-final class RestResponse {
+public final class RestResponse {
     private static final String JSON = "Content-Type: application/json";
     private static final ResponseHeaders OK = ResponseHeaders.of(ResponseHeaders.constant(JSON));
     private static final Status CLIENT_CLOSED_REQUEST = Status.create(499, "Client Closed Request");
@@ -53,7 +53,8 @@ final class RestResponse {
         return ResponseHeaders.of(ResponseHeaders.constant(status, JSON));
     }
 
-    private static Status status(ErrorCode code) {
+    /** The status that tells a client of such a failure. */
+    public static Status status(ErrorCode code) {
         return switch (code) {
             case INVALID_ARGUMENT -> Status.BAD_REQUEST_400;
             case NOT_FOUND -> Status.NOT_FOUND_404;

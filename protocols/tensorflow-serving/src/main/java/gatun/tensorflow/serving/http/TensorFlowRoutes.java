@@ -74,26 +74,48 @@ public final class TensorFlowRoutes implements Routes {
         this.examples = new ExampleRoute(server, servables, bodies, calls, settings.methodNames(), metrics);
         InformationRoutes information = new InformationRoutes(server, servables);
         Route live = get(
-                LIVENESS, ApiGroup.HEALTH, "Whether the server is live", (exchange, path) -> live(exchange, server));
+                LIVENESS,
+                ApiGroup.HEALTH,
+                "Whether the server is live",
+                TensorFlowOperations.LIVE,
+                (exchange, path) -> live(exchange, server));
         this.liveness = new RouteTable(LIVENESS, List.of(live), headers.access(), StandardConventions.INSTANCE);
         List<Route> rows = List.of(
-                post(MODEL + VERSION + ":predict", ApiGroup.INFERENCE, "Predicts", inference(Api.PREDICT)),
-                post(MODEL + VERSION + ":classify", ApiGroup.INFERENCE, "Classifies examples", inference(Api.CLASSIFY)),
-                post(MODEL + VERSION + ":regress", ApiGroup.INFERENCE, "Regresses examples", inference(Api.REGRESS)),
+                post(
+                        MODEL + VERSION + ":predict",
+                        ApiGroup.INFERENCE,
+                        "Predicts",
+                        TensorFlowOperations.PREDICT,
+                        inference(Api.PREDICT)),
+                post(
+                        MODEL + VERSION + ":classify",
+                        ApiGroup.INFERENCE,
+                        "Classifies examples",
+                        TensorFlowOperations.CLASSIFY,
+                        inference(Api.CLASSIFY)),
+                post(
+                        MODEL + VERSION + ":regress",
+                        ApiGroup.INFERENCE,
+                        "Regresses examples",
+                        TensorFlowOperations.REGRESS,
+                        inference(Api.REGRESS)),
                 get(
                         MODEL + VERSION,
                         ApiGroup.METADATA,
                         "The states of a model's versions",
+                        TensorFlowOperations.STATUS,
                         telling(information::status)),
                 get(
                         MODEL + VERSION + "/metadata",
                         ApiGroup.METADATA,
                         "The signatures of a model",
+                        TensorFlowOperations.METADATA,
                         telling(information::metadata)),
                 get(
                         "/v1/models[/versions/{version:number}]",
                         ApiGroup.METADATA,
                         "Answers that the model's name is missing",
+                        TensorFlowOperations.NAMELESS,
                         (exchange, path) -> {
                             throw GatunException.invalidArgument("Missing model name in request.");
                         }),
@@ -240,7 +262,7 @@ public final class TensorFlowRoutes implements Routes {
         }
 
         @Override
-        public void answerOtherMethod(Exchange exchange, String allowed) {
+        public void answerOtherMethod(Exchange exchange) {
             throw malformed(exchange);
         }
 

@@ -113,6 +113,20 @@ class RestTest {
         assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
     }
 
+    /** Its status says nothing of methods, and stays, since clients know it. */
+    @ParameterizedTest
+    @CsvSource({
+        "PUT, /v1/models/m:predict, POST",
+        "POST, /V1/Models/m/versions/1/metadata, GET",
+        "HEAD, /v1/models/m, GET"
+    })
+    void shouldTellTheMethodsOfAPath(String method, String path, String allowed) {
+        HttpResponse<String> response = send(method, path);
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.headers().firstValue("Allow")).hasValue(allowed);
+    }
+
     @Test
     void shouldTellKServesClientsWhetherItIsLive(@TempDir Path repository) {
         ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
