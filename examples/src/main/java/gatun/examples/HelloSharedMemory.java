@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.examples;
 
-// The README shows this program; a test sees to it that it is the same, and runs it.
+// docs/guides/client.md shows this program; a test compares the two, and runs it.
 import gatun.client.GatunClient;
 import gatun.client.SharedTensors;
 

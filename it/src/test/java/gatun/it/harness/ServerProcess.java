@@ -85,7 +85,13 @@ public final class ServerProcess implements AutoCloseable {
     public static ServerProcess launchModelServer(String... flags) throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(MODEL_SERVER));
         arguments.addAll(List.of(flags));
-        return ready(start(arguments, Map.of()));
+        return launchCommand(arguments, Map.of());
+    }
+
+    /** Runs exactly these arguments, with more environment, and waits until the server is ready. */
+    public static ServerProcess launchCommand(List<String> arguments, Map<String, String> environment)
+            throws InterruptedException {
+        return ready(start(arguments, environment));
     }
 
     private static ServerProcess launch(Path launcher, List<String> flags, Map<String, String> environment)

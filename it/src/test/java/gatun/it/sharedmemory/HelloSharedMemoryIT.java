@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The shortest programs that use shared memory, in Java and in Python; these are the programs of the README. */
+/** The shortest programs that use shared memory, in Java and in Python; the guide of the client shows the one in Java. */
 @Timeout(120)
 class HelloSharedMemoryIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -33,13 +33,13 @@ class HelloSharedMemoryIT {
     static final ServerExtension server = ServerExtension.ofExamples("--allow-client-shm");
 
     @Test
-    void shouldShowInTheReadmeWhatRuns() throws IOException {
+    void shouldShowInTheGuideWhatRuns() throws IOException {
         Path source = ServerProcess.root().resolve("examples/src/main/java/gatun/examples/HelloSharedMemory.java");
         List<String> program = Files.readAllLines(source).stream()
                 .dropWhile(line -> !line.startsWith("import "))
                 .toList();
         assertThat(program).hasSizeLessThan(15);
-        assertThat(Files.readString(ServerProcess.root().resolve("README.md")))
+        assertThat(Files.readString(ServerProcess.root().resolve("docs/guides/client.md")))
                 .contains("```java\n" + String.join("\n", program) + "\n```\n");
     }
 

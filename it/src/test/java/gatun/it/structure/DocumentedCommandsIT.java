@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.it.structure;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -12,14 +11,12 @@ import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,20 +29,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The commands of the README and of the documents do what these say. Each block of shell commands runs here, before one
- * server that has all flags of the documented ones; or it is listed below with the test that runs it, or with the
- * reason why none does.
+ * The commands of the documents do what these say; {@link ReadmeIT} runs those of the README. Each block of shell
+ * commands runs here, before one server that has all flags of the documented ones; or it is listed below with the test
+ * that runs it, or with the reason why none does.
  */
 @Timeout(180)
 class DocumentedCommandsIT {
     private static final Path ROOT = ServerProcess.root();
-    private static final Duration LIMIT = Duration.ofSeconds(100);
-    private static final String MARK = "--- block ";
 
     /** By the beginning of a block's first line: the test that runs its commands. */
     private static final Map<String, String> RUN_BY = Map.ofEntries(
             Map.entry("./gatun serve --model-repository=s3://", "ObjectStoreIT"),
-            Map.entry("./gatun check ", "CheckIT, InitIT, ObjectStoreIT, ModelsCommandIT, TopCommandIT, BenchIT"),
             Map.entry("./gatun bench ", "BenchIT"),
             Map.entry("./gatun serve --model-repository=DIR --backend-directory=", "BackendDirectoryIT"),
             Map.entry("mvn -pl examples/backend ", "BackendDirectoryIT"),
@@ -66,6 +60,10 @@ class DocumentedCommandsIT {
 
     /** By the beginning of a block's first line: why no test runs its commands. */
     private static final Map<String, String> NOT_RUN = Map.of(
+            "python3 -m venv ", "it downloads packages of Python",
+            "env/bin/python export.py", "it needs these packages",
+            "./gatun serve --model-repository=models ", "it serves the model that they export",
+            "curl -s localhost:8000/v2/models/iris/", "it asks that model",
             "mvn verify", "it is the run of all tests, this one among them",
             "jmh/gpu-report", "it needs a GPU");
 
@@ -103,8 +101,7 @@ class DocumentedCommandsIT {
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
                 Stream<Path> examples =
                         Files.find(ROOT.resolve("examples"), 3, (file, type) -> file.endsWith("README.md"))) {
-            files = Stream.of(Stream.of(ROOT.resolve("README.md")), docs, examples)
-                    .flatMap(found -> found)
+            files = Stream.concat(docs, examples)
                     .filter(file -> file.toString().endsWith(".md"))
                     .map(ROOT::relativize)
                     .sorted()
@@ -131,30 +128,7 @@ class DocumentedCommandsIT {
     void shouldDoWhatThePageShows(DocumentedPage page) throws Exception {
         List<Block> blocks =
                 page.blocks().stream().filter(DocumentedCommandsIT::isRunHere).toList();
-        StringBuilder script = new StringBuilder();
-        for (int i = 0; i < blocks.size(); i++) {
-            script.append("printf '\\n%s%s\\n' '")
-                    .append(MARK)
-                    .append("' ")
-                    .append(i)
-                    .append('\n');
-            script.append(blocks.get(i).script()).append('\n');
-        }
-        String[] outputs = run(script.toString()).split("\n" + MARK + "\\d+\n", -1);
-        assertThat(outputs).hasSize(blocks.size() + 1);
-        for (int i = 0; i < blocks.size(); i++) {
-            Block block = blocks.get(i);
-            if (block.output().isPresent() && !block.script().isBlank()) {
-                assertThat(outputs[i + 1].replaceAll("\\s", ""))
-                        .as("the output of %s in %s", block.firstLine(), page.file())
-                        .matches(shown(block.output().get()));
-            }
-        }
-    }
-
-    /** The pattern of an output as a page shows it: without blanks, and "..." stands for anything. */
-    private static String shown(String output) {
-        return Pattern.quote(output.replaceAll("\\s", "")).replace("...", "\\E.*\\Q");
+        new PastedCommands(server, folder).assertOutputs(page, blocks);
     }
 
     @Test
@@ -165,11 +139,12 @@ class DocumentedCommandsIT {
                 .isTrue();
         // Tells the launcher that what this build has made is fresh.
         Files.writeString(client.resolve("stamp"), "");
-        Block block = DocumentedPage.read(ROOT, Path.of("README.md")).blocks().stream()
+        Block block = DocumentedPage.read(ROOT, Path.of("docs/guides/client.md")).blocks().stream()
                 .filter(candidate -> candidate.firstLine().startsWith("examples/digit "))
                 .findFirst()
                 .orElseThrow();
-        assertThat(run(block.firstLine() + " --url=http://localhost:8000 --grpc-url=localhost:8001"))
+        assertThat(new PastedCommands(server, folder)
+                        .run(block.firstLine() + " --url=http://localhost:8000 --grpc-url=localhost:8001"))
                 .contains("HTTP", "gRPC", "7");
     }
 
@@ -212,35 +187,5 @@ class DocumentedCommandsIT {
                         || benchmarks.stream().anyMatch(file -> file.startsWith(name)))
                 .as("jmh/run %s", name)
                 .isTrue());
-    }
-
-    /** Runs {@code script} in the project's folder, with the server's ports for the documented ones, and returns its output. */
-    private static String run(String script) throws Exception {
-        String here = script.replace("localhost:8000", "localhost:" + server.httpPort())
-                .replace("localhost:8001", "localhost:" + server.grpcPort());
-        Path output = Files.createTempFile(folder, "output", ".txt");
-        Path errors = Files.createTempFile(folder, "errors", ".txt");
-        // A refusal is to fail the script.
-        String preamble = "set -e -o pipefail\ncurl() { command curl --fail-with-body \"$@\"; }\n";
-        ProcessBuilder builder = new ProcessBuilder("bash", "-c", preamble + here)
-                .directory(ROOT.toFile())
-                .redirectInput(Path.of("/dev/null").toFile())
-                .redirectOutput(output.toFile())
-                .redirectError(errors.toFile());
-        builder.environment().put("GATUN_BUILD", "never");
-        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        // What is installed does not replace what other tests use.
-        builder.environment().put("GATUN_CACHE", folder.resolve("cache").toString());
-        Process process = builder.start();
-        boolean ended = process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-        if (!ended) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
-        }
-        String printed = new String(Files.readAllBytes(output), UTF_8);
-        assertThat(ended && process.exitValue() == 0)
-                .as("%s%n--- output%n%s%n--- errors%n%s", here, printed, Files.readString(errors))
-                .isTrue();
-        return printed;
     }
 }
