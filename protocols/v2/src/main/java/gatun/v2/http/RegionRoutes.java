@@ -130,7 +130,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
         @Override
         void register(RegionRegistry open, String name, Exchange exchange) {
             open.requireCuda(name);
-            Registration registration = new Registration();
+            CudaRegistration registration = new CudaRegistration();
             jsonBody.readControl(exchange, registration);
             String handle = registration.handle.orElseThrow(() -> lacks("raw_handle"));
             long byteSize = registration.byteSize.orElseThrow(() -> lacks("byte_size"));
@@ -153,7 +153,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
         }
 
         /** The members of a registration; of one that comes twice, the first counts. */
-        private static final class Registration implements JsonBody.Members {
+        private static final class CudaRegistration implements JsonBody.Members {
             private Optional<String> handle = Optional.empty();
             private Optional<Long> device = Optional.empty();
             private Optional<Long> byteSize = Optional.empty();
