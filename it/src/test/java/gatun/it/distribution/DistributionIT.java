@@ -151,7 +151,7 @@ class DistributionIT {
         }
         assertThat(text.lines()
                         .filter(line -> line.startsWith("| `"))
-                        .map(line -> line.split("`")[1])
+                        .map(line -> line.substring(3, line.indexOf('`', 3)))
                         .filter(name -> name.endsWith(".md")))
                 .isNotEmpty()
                 .allMatch(name -> Files.exists(distribution.resolve(name)));
