@@ -15,8 +15,11 @@ for path in $paths; do
     esac
     name=${path##*/}
     wanted=$wanted$name:
-    # The time as well, so that what did not change stays as it is.
-    [ "$folder/$name" -nt "$path" ] || cp -p "$path" "$folder/$name"
+    # What did not change stays as it is: an AOT cache is for these files. A copy that is cut short takes no jar's place.
+    if [ ! -e "$folder/$name" ] || [ "$path" -nt "$folder/$name" ]; then
+        cp -p "$path" "$folder/$name.new"
+        mv "$folder/$name.new" "$folder/$name"
+    fi
 done
 for path in "$folder"/*.jar; do
     case $wanted in
